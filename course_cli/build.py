@@ -1,0 +1,140 @@
+"""Configuring and building with Meson and Ninja, one at a time in a tree."""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from course_cli import gpu, packages
+from course_cli.console import SETUP_LACKS, CourseError, Progress, notice
+from course_cli.paths import BUILD, ROOT, Program
+
+LOCK_FILE = "course.lock"
+
+
+@contextlib.contextmanager
+def lock() -> Iterator[None]:
+    """Held while configuring and building: a second ./course in the same tree waits here."""
+    try:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        file = open(BUILD / LOCK_FILE, "w")
+    except OSError as error:
+        raise CourseError(
+            f"the build folder cannot be written ({error.strerror}: {BUILD}); "
+            "name another one: MEASURE_FIRST_BUILD=FOLDER ./course …",
+            SETUP_LACKS,
+        ) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            notice("course: another ./course is building in this tree; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def configuration() -> dict | None:
+    """What Meson wrote about the configured build; None if there is none for this tree."""
+    try:
+        settings = json.loads((BUILD / "course.json").read_text("utf-8"))
+        complete = (BUILD / "build.ninja").is_file() and Path(settings["source"]) == ROOT
+        return settings if complete else None
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def meson(arguments: list[str]) -> None:
+    """Runs Meson; its output is shown only if it fails."""
+    result = subprocess.run(
+        ["meson", *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if result.returncode != 0:
+        lines = result.stdout.strip().splitlines()
+        first = next((index for index, line in enumerate(lines) if "ERROR" in line), 0)
+        notice("\n".join(lines[first:]))
+        raise CourseError(f"meson {arguments[0]} failed: see above, and {BUILD}/meson-logs/meson-log.txt")
+
+
+def configure(werror: bool, again: bool) -> None:
+    """Configures if that has not been done, or if the machine has changed since. The lock is held."""
+    settings = configuration()
+    options = []
+    if settings is None:
+        notice("course: configuring")
+        for leftover in BUILD.iterdir():  # of a broken configuration, or of a tree since moved
+            if leftover.name == LOCK_FILE:
+                continue
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        nvcc = gpu.find_nvcc()
+        options = [f"-Dnvcc={nvcc}"] if nvcc else []
+        meson(["setup", *options, f"-Dwerror={str(werror).lower()}", str(BUILD), str(ROOT)])
+        return
+
+    nvcc = gpu.find_nvcc()
+    if settings["nvcc_option"] != "disabled" and nvcc and nvcc != settings["nvcc"]:
+        options.append(f"-Dnvcc={nvcc}")
+    if werror and settings["werror"] != "true":
+        options.append("-Dwerror=true")
+    if settings["catch2"] != "true":  # it may have been installed since
+        again |= all(package.name != "catch2" for package in packages.missing(("test",)))
+    if settings["nvcc"] and settings["gpu_arch_option"] == "auto":  # a GPU may have come or gone
+        again |= (settings["gpu_arch"] == "native") != gpu.probe().present
+    if options or again:
+        notice("course: configuring again")
+        meson(["configure", "--clearcache", str(BUILD)])
+        meson(["setup", "--reconfigure", *options, str(BUILD), str(ROOT)])
+
+
+def ninja(folder: Path, arguments: list[str]) -> None:
+    """Builds targets, silently if there is nothing to do. Compilers' messages go to stderr."""
+    tool = shutil.which("ninja") or shutil.which("ninja-build")
+    if not tool:
+        raise CourseError("ninja is missing: ./course setup", SETUP_LACKS)
+    progress, failed_command, unknown = Progress(), False, ""
+    environment = os.environ | {"NINJA_STATUS": "[%f/%t] "}
+    with subprocess.Popen(
+        [tool, "-C", str(folder), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=environment,
+    ) as process:
+        for line in process.stdout:
+            line = line.rstrip("\n")
+            if failed_command:  # the line after FAILED: is the whole command; the log has it
+                failed_command = False
+            elif line.startswith("FAILED: "):
+                failed_command = True
+                progress.done()
+                notice(line)
+            elif re.match(r"\[\d+/\d+\] ", line):
+                progress.step(re.sub(r"(Generating \S+) with a custom command", r"\1", line))
+            elif line.startswith("ninja: "):
+                unknown = line if "unknown target" in line else unknown
+            else:
+                progress.done()
+                notice(line)
+        progress.done()
+    if unknown:
+        raise CourseError(f"{unknown.removeprefix('ninja: error: ')}: is it named in its meson.build?")
+    if process.returncode != 0:
+        raise CourseError("the build failed: see above")
+
+
+def ready(werror: bool = False, uses: tuple[str, ...] = ("build",), again: bool = False) -> None:
+    """Installs what is missing and configures, so that Ninja can build. The lock is held."""
+    lacking = packages.missing(uses) if configuration() is None or again or "test" in uses else []
+    installed = packages.install(lacking)
+    configure(werror, again or installed)
+
+
+def build_programs(programs: list[Program], backend: str) -> None:
+    with lock():
+        ready()
+        ninja(BUILD, [program.target(backend) for program in programs])
