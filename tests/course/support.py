@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def course(
     *arguments: str | Path, tree: Path = ROOT, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess:
-    """Runs ./course of a tree. A variable given as `None` is taken out of the environment."""
+    """Runs ./course of a tree to its end; further variables go into its environment."""
     return subprocess.run(
         [tree / "course", *arguments],
         cwd=cwd,
