@@ -58,7 +58,10 @@ def chapter_programs() -> list[Program]:
 
 
 def revision() -> str:
-    """The commit this tree is at, `-modified` if it has been changed since; `unknown` without git."""
+    """The commit this tree is at, `-modified` if it has been changed since; `unknown` without git,
+    unless MEASURE_FIRST_REVISION says it, as for a copy of the tree without its history."""
+    if given := os.environ.get("MEASURE_FIRST_REVISION"):
+        return given
     if not shutil.which("git"):
         return "unknown"
     # A tree owned by somebody else (a container's mount) is read all the same: nothing is run.
