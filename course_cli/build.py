@@ -57,11 +57,13 @@ def meson(arguments: list[str]) -> None:
         lines = result.stdout.strip().splitlines()
         first = next((index for index, line in enumerate(lines) if "ERROR" in line), 0)
         notice("\n".join(lines[first:]))
-        raise CourseError(f"meson {arguments[0]} failed: see above, and {BUILD}/meson-logs/meson-log.txt")
+        raise CourseError(
+            f"meson {arguments[0]} failed: see above, and {BUILD}/meson-logs/meson-log.txt"
+        )
 
 
 def configure(werror: bool, again: bool) -> None:
-    """Configures if that has not been done, or if the machine has changed since. The lock is held."""
+    """Configures if that has not been done, or if the machine has changed since. Under the lock."""
     settings = configuration()
     options = []
     if settings is None:
@@ -122,7 +124,9 @@ def ninja(folder: Path, arguments: list[str]) -> None:
                 notice(line)
         progress.done()
     if unknown:
-        raise CourseError(f"{unknown.removeprefix('ninja: error: ')}: is it named in its meson.build?")
+        raise CourseError(
+            f"{unknown.removeprefix('ninja: error: ')}: is it named in its meson.build?"
+        )
     if process.returncode != 0:
         raise CourseError("the build failed: see above")
 

@@ -11,7 +11,9 @@ from course_cli.run import run
 from course_cli.testing import test
 
 COMMANDS = ("setup", "doctor", "list", "run", "test")
-EXIT_STATUS = "exit status: 0 done or passed, 1 failed, 2 usage, 3 the set-up lacks something, 77 skipped"
+EXIT_STATUS = (
+    "exit status: 0 done or passed, 1 failed, 2 usage, 3 the set-up lacks something, 77 skipped"
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,7 +49,9 @@ def list_chapters() -> int:
 
 
 def parser() -> Parser:
-    top = Parser(prog="./course", description="Measure First, the command line.", epilog=EXIT_STATUS)
+    top = Parser(
+        prog="./course", description="Measure First, the command line.", epilog=EXIT_STATUS
+    )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
 
     adding = commands.add_parser("setup", help="install what is missing, configure, build")
@@ -58,7 +62,7 @@ def parser() -> Parser:
     running = commands.add_parser("run", help="build and run a program")
     running.usage = "./course run PROGRAM [--backend gpu|emulator] [-- OPTIONS]"
     running.add_argument("program", metavar="PROGRAM",
-                         help="a chapter's name or number, a path to any .cu file, or all")  # fmt: skip
+                         help="a chapter's name, its number, a path to any .cu, or all")  # fmt: skip
     running.add_argument("--backend", choices=["gpu", "emulator"],
                          help="default: gpu if one is usable")  # fmt: skip
 

@@ -61,7 +61,10 @@ def doctor() -> int:
         row("back end", "gpu: a probe program has run on it")
     else:
         row("back end", f"emulator, since {found.reason}")
-        row("", "it costs: times are those of this machine's cores, not a GPU's; results are the same")
+        row(
+            "",
+            "it costs: times are those of this machine's cores, not a GPU's; results are the same",
+        )
 
     lacking = packages.missing(("build", "test"))
     for package in packages.PACKAGES:
@@ -72,4 +75,8 @@ def doctor() -> int:
     if lacking:
         print("remedy: ./course setup --tests, or as root:")
         print(f"    {packages.install_line(lacking)}")
-    return SETUP_LACKS if any(package.needed for package in lacking if package.use == "build") else DONE
+    return (
+        SETUP_LACKS
+        if any(package.needed for package in lacking if package.use == "build")
+        else DONE
+    )

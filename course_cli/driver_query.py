@@ -1,5 +1,5 @@
-"""Asks the CUDA driver what is there, as JSON on stdout. A process of its own: a sick driver may crash
-or hang whoever loads it."""
+"""Asks the CUDA driver what is there, as JSON on stdout. A process of its own: a sick driver may
+crash or hang whoever loads it."""
 
 import ctypes
 import json

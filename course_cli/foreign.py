@@ -32,7 +32,12 @@ def build_file(source: Path, program: str, backend: str, settings: dict) -> str:
         flags.append(f"-arch={settings['gpu_arch']}")
         depends = []
     else:
-        compiler, name = [settings["python"], EMULATOR / "emucc", "--runtime", BUILD / RUNTIME], "emucc"
+        compiler, name = [
+            settings["python"],
+            EMULATOR / "emucc",
+            "--runtime",
+            BUILD / RUNTIME,
+        ], "emucc"
         compiler[-1] = compiler[-1].parent
         depends = [EMULATOR / "emucc", EMULATOR / "rewrite.py", BUILD / RUNTIME]
     macro = f'-DMEASURE_FIRST_FLAGS="{name} {" ".join(flags)}"'

@@ -117,7 +117,9 @@ def examine() -> Gpu:
     gpu.hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1")
     answer = query_driver()
     gpu.driver_cuda = answer.get("cuda", "")
-    gpu.devices = [f"{d['name']} (compute capability {d['capability']})" for d in answer.get("devices", [])]
+    gpu.devices = [
+        f"{d['name']} (compute capability {d['capability']})" for d in answer.get("devices", [])
+    ]
     gpu.present = bool(gpu.devices) or hardware()
     version = nvcc_version(gpu.nvcc) if gpu.nvcc else ""
 
@@ -134,7 +136,10 @@ def examine() -> Gpu:
         error = answer.get("error", "the driver lists no device")
         gpu.reason = f"the driver finds none ({error}): see nvidia-smi"
     elif not gpu.nvcc:
-        gpu.reason = f"{gpu.devices[0]} is here, nvcc is not: install the CUDA toolkit, at most {gpu.driver_cuda}"
+        gpu.reason = (
+            f"{gpu.devices[0]} is here, nvcc is not: "
+            f"install the CUDA toolkit, at most {gpu.driver_cuda}"
+        )
     elif not version:
         gpu.reason = f"{gpu.nvcc} does not run: reinstall the CUDA toolkit"
     elif int(version.split(".")[0]) > int(gpu.driver_cuda.split(".")[0]):

@@ -38,13 +38,17 @@ def meson() -> bool:
 def python_module(name: str) -> Callable[[], bool]:
     """Whether this interpreter or the system's has the module."""
     check = f"import importlib.util as u, sys; sys.exit(u.find_spec({name!r}) is None)"
-    interpreters = [python for python in (sys.executable, "/usr/bin/python3") if os.path.exists(python)]
-    return lambda: any(subprocess.run([python, "-c", check]).returncode == 0 for python in interpreters)
+    interpreters = [
+        python for python in (sys.executable, "/usr/bin/python3") if os.path.exists(python)
+    ]
+    return lambda: any(
+        subprocess.run([python, "-c", check]).returncode == 0 for python in interpreters
+    )
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package by its name in Debian and Ubuntu. `present` looks for the thing, not for the package."""
+    """A package by its name in Debian and Ubuntu. `present` looks for the thing it brings."""
 
     name: str
     what: str  # in words, for other distributions
@@ -105,7 +109,15 @@ def refuse(packages: list[Package], why: str) -> CourseError | None:
 
 def apt(arguments: list[str], as_root: list[str]) -> tuple[int, str]:
     """Runs apt-get; shows its steps as they come, returns its status and its whole output."""
-    line = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", "apt-get", "-q", *arguments]
+    line = [
+        *as_root,
+        "env",
+        "DEBIAN_FRONTEND=noninteractive",
+        "LC_ALL=C",
+        "apt-get",
+        "-q",
+        *arguments,
+    ]
     progress, output = Progress(), []
     with subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
@@ -153,8 +165,12 @@ def install(packages: list[Package]) -> bool:
     if status == 0:
         return True
 
-    offline = re.search(r"Could not resolve|Temporary failure|Could not connect|unable to connect", output, re.I)
+    offline = re.search(
+        r"Could not resolve|Temporary failure|Could not connect|unable to connect", output, re.I
+    )
     if offline:
         return give_up("The package servers cannot be reached: is this machine offline?")
-    reasons = [text for text in output.splitlines() if text.startswith("E: ")] or output.splitlines()
+    reasons = [
+        text for text in output.splitlines() if text.startswith("E: ")
+    ] or output.splitlines()
     return give_up(f"apt-get failed ({reasons[-1] if reasons else f'status {status}'}).")

@@ -23,7 +23,9 @@ def find_programs(wanted: str) -> list[Program] | Path:
         ours = [program for program in programs if path.is_file() and path.samefile(program.source)]
         return ours or path
     if wanted.isdecimal():
-        found = [program for program in programs if program.number == int(wanted) and program.is_main]
+        found = [
+            program for program in programs if program.number == int(wanted) and program.is_main
+        ]
     else:
         found = [program for program in programs if wanted in (program.name, program.chapter)]
     if found:

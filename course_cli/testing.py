@@ -14,7 +14,7 @@ GPU_SUITE = "gpu"
 
 
 def described() -> list[dict]:
-    """The tests of the configured build, as Meson describes them; suites without the project's name."""
+    """The tests of the configured build; their suites without the project's name."""
     tests = json.loads((BUILD / "meson-info" / "intro-tests.json").read_text("utf-8"))
     for test in tests:
         test["suite"] = [suite.partition(":")[2] or suite for suite in test["suite"]]
@@ -35,7 +35,9 @@ def select(suites: list[str], backend: str | None) -> list[dict]:
     known = sorted({suite for test in tests for suite in test["suite"]} - {GPU_SUITE})
     for suite in suites:
         if suite not in known:
-            raise CourseError(f"no suite of tests called {suite}; there are: {', '.join(known)}", USAGE)
+            raise CourseError(
+                f"no suite of tests called {suite}; there are: {', '.join(known)}", USAGE
+            )
     on_gpu = gpu.probe()
     if backend == "gpu" and not on_gpu.usable:
         status = SETUP_LACKS if on_gpu.present and not on_gpu.hidden else SKIPPED
@@ -72,7 +74,16 @@ def test(suites: list[str], backend: str | None, werror: bool) -> int:
         only = {(True,): ["--suite", GPU_SUITE], (False,): ["--no-suite", GPU_SUITE]}
         choice = only.get(tuple(gpu_tests), [])
         subprocess.run(
-            ["meson", "test", "-C", str(BUILD), "--no-rebuild", "--print-errorlogs", *choice, *names],
+            [
+                "meson",
+                "test",
+                "-C",
+                str(BUILD),
+                "--no-rebuild",
+                "--print-errorlogs",
+                *choice,
+                *names,
+            ],
             stdin=subprocess.DEVNULL,
             check=False,
         )

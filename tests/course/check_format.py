@@ -35,7 +35,9 @@ def main() -> int:
     result = subprocess.run(
         [tool, "--dry-run", "--Werror", *files], cwd=ROOT, capture_output=True, text=True
     )
-    wrong = sorted({line.partition(":")[0] for line in result.stderr.splitlines() if ": error:" in line})
+    wrong = sorted(
+        {line.partition(":")[0] for line in result.stderr.splitlines() if ": error:" in line}
+    )
     for file in wrong:
         print(f"not formatted: {file}   remedy: clang-format -i {file}")
     if result.returncode != 0 and not wrong:

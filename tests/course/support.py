@@ -34,7 +34,7 @@ arguments.remove(source)
 sys.exit(subprocess.run(["g++", *arguments, "-x", "c++", source]).returncode)
 """
 
-# Prints its arguments and the revision it was told; its first argument, a number, is its exit status.
+# Prints its arguments and the revision it was told; its first argument is its exit status.
 PROGRAM = """\
 #include "shared.hpp"
 #include <cstdio>
@@ -68,7 +68,9 @@ def small_tree(folder: Path) -> Path:
     (emulator / "emucc").write_text(STAND_IN)
     (emulator / "rewrite.py").write_text("")
     (emulator / "runtime.cpp").write_text("int emulator_runtime() { return 0; }\n")
-    (emulator / "meson.build").write_text("emulator_library = static_library('emulator', 'runtime.cpp')\n")
+    (emulator / "meson.build").write_text(
+        "emulator_library = static_library('emulator', 'runtime.cpp')\n"
+    )
     (tree / "common/shared.hpp").write_text('#define GREETING "hello"\n')
     (tree / "chapters/06_box_blur/box_blur.cu").write_text(PROGRAM)
     (tree / "chapters/06_box_blur/README.md").write_text("# A box blur\n")

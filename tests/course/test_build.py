@@ -150,7 +150,9 @@ class Revision(SmallTree):
     def test_says_whether_the_tree_is_modified(self):
         def git(*arguments: str) -> str:
             line = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost", *arguments]
-            return subprocess.run(line, cwd=self.tree, check=True, capture_output=True, text=True).stdout
+            return subprocess.run(
+                line, cwd=self.tree, check=True, capture_output=True, text=True
+            ).stdout
 
         self.assertIn("revision=unknown", self.box_blur().stdout)
         (self.tree / ".gitignore").write_text("/build/\n__pycache__/\n")

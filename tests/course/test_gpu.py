@@ -19,7 +19,9 @@ DEVICE = {"name": "A GPU", "capability": "9.0"}
 
 
 class Reasons(unittest.TestCase):
-    def examine(self, driver: dict, hardware=True, nvcc="/x/nvcc", version="13.0", probe="", visible=None):
+    def examine(
+        self, driver: dict, hardware=True, nvcc="/x/nvcc", version="13.0", probe="", visible=None
+    ):
         environment = {"CUDA_VISIBLE_DEVICES": visible} if visible is not None else {}
         with (
             mock.patch.object(gpu, "query_driver", return_value=driver),
@@ -60,7 +62,9 @@ class Reasons(unittest.TestCase):
 
     def test_a_newer_driver_or_an_older_minor_one_will_do(self):
         for driver in ("13.2", "13.0"):
-            self.assertTrue(self.examine({"driver": True, "cuda": driver, "devices": [DEVICE]}).usable)
+            self.assertTrue(
+                self.examine({"driver": True, "cuda": driver, "devices": [DEVICE]}).usable
+            )
         found = self.examine({"driver": True, "cuda": "12.2", "devices": [DEVICE]}, version="12.6")
         self.assertTrue(found.usable)
 
@@ -108,7 +112,11 @@ class Memory(unittest.TestCase):
 
     def test_remembers_until_something_changes(self):
         with tempfile.TemporaryDirectory() as folder:
-            answers = [gpu.Gpu(usable=False, reason="x"), gpu.Gpu(usable=True), gpu.Gpu(usable=True)]
+            answers = [
+                gpu.Gpu(usable=False, reason="x"),
+                gpu.Gpu(usable=True),
+                gpu.Gpu(usable=True),
+            ]
             with (
                 mock.patch.object(gpu, "CACHE", Path(folder, "probe.json")),
                 mock.patch.object(gpu, "examine", side_effect=answers) as examine,

@@ -1,5 +1,5 @@
-"""What setup would install and how it says what it cannot: apt-get is a stand-in that writes down how it
-was called and brings a tool only when its lists are up to date."""
+"""What setup would install and how it says what it cannot: apt-get is a stand-in that writes down
+how it was called and installs only when its lists are up to date."""
 
 import contextlib
 import io
@@ -96,7 +96,9 @@ class Install(unittest.TestCase):
     def test_empty_lists_are_updated_first(self):
         answer, _ = self.install("tool")
         self.assertIs(answer, True)
-        self.assertEqual([call.split()[2] for call in self.calls()], ["install", "update", "install"])
+        self.assertEqual(
+            [call.split()[2] for call in self.calls()], ["install", "update", "install"]
+        )
 
     def test_offline_is_said(self):
         (self.here / "offline").touch()
@@ -123,7 +125,10 @@ class Install(unittest.TestCase):
     def test_sudo_is_used(self):
         self.become(1000)
         (self.here / "lists").touch()
-        self.tool("sudo", '#!/bin/sh\n[ "$1" = -n ] && shift\necho "sudo $1" >> "$HERE/calls"\nexec "$@"\n')
+        self.tool(
+            "sudo",
+            '#!/bin/sh\n[ "$1" = -n ] && shift\necho "sudo $1" >> "$HERE/calls"\nexec "$@"\n',
+        )
         with mock.patch("sys.stdin", io.StringIO()):
             answer, _ = self.install("tool")
         self.assertIs(answer, True)

@@ -53,7 +53,9 @@ class OwnFile(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder), ["add one.cu"])
 
     def test_what_cannot_be_translated_names_file_and_line(self):
-        self.file.write_text(ADD_ONE.replace("#include <cstdio>", "#include <cooperative_groups.h>"))
+        self.file.write_text(
+            ADD_ONE.replace("#include <cstdio>", "#include <cooperative_groups.h>")
+        )
         result = self.run_file()
         self.assertEqual(result.returncode, 1)
         self.assertIn("add one.cu:1", result.stderr)
@@ -88,7 +90,17 @@ class Edit(unittest.TestCase):
             tree = Path(folder, "measure first")
             ignored = shutil.ignore_patterns("build", ".git", "__pycache__", "results")
             shutil.copytree(ROOT, tree, ignore=ignored)
-            line = ("run", "box_blur", "--backend", "emulator", "--", "--size", "5x5", "--repeats", "2")
+            line = (
+                "run",
+                "box_blur",
+                "--backend",
+                "emulator",
+                "--",
+                "--size",
+                "5x5",
+                "--repeats",
+                "2",
+            )
             alone = {"tree": tree, "cwd": Path(folder), "MEASURE_FIRST_BUILD": str(tree / "build")}
             first = course(*line, **alone)
             self.assertEqual(first.returncode, 0, first.stderr)

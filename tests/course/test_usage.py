@@ -46,7 +46,9 @@ class Usage(unittest.TestCase):
         self.refused(["run", "box_blur", "--size", "5x5"], "./course run box_blur -- --size 5x5")
 
     def test_run_of_a_file_that_does_not_exist(self):
-        self.refused(["run", "--backend", "emulator", "nowhere/x.cu"], "no such file", "nowhere/x.cu")
+        self.refused(
+            ["run", "--backend", "emulator", "nowhere/x.cu"], "no such file", "nowhere/x.cu"
+        )
 
     def test_options_after_the_dashes_belong_to_run_alone(self):
         self.refused(["list", "--", "--x"], "run")
