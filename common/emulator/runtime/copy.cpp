@@ -61,7 +61,7 @@ bool direction_fits(cudaMemcpyKind kind, Place to, Place from) {
 }
 
 bool known_kind(cudaMemcpyKind kind) {
-    return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
+    return kind <= cudaMemcpyDefault;
 }
 
 bool on_host(Place place) { return place == Place::pageable || place == Place::pinned; }

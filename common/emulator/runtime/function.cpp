@@ -129,7 +129,7 @@ cudaError_t cudaFuncSetAttribute(const void* func, cudaFuncAttribute attr, int v
 cudaError_t cudaFuncSetCacheConfig(const void* func, cudaFuncCache cacheConfig) {
     return api_call([&] {
         if (func == nullptr) return cudaErrorInvalidDeviceFunction;
-        if (cacheConfig < cudaFuncCachePreferNone || cacheConfig > cudaFuncCachePreferEqual) {
+        if (cacheConfig > cudaFuncCachePreferEqual) {
             return cudaErrorInvalidValue;
         }
         return cudaSuccess;

@@ -22,7 +22,7 @@ std::atomic<std::size_t> limits[limit_count] = {1024, 1 << 20, 8 << 20, 2, 2048,
 std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto | cudaDeviceMapHost};
 std::atomic<cudaFuncCache> cache_preference{cudaFuncCachePreferNone};
 
-bool known(cudaLimit limit) { return limit >= 0 && limit < limit_count; }
+bool known(cudaLimit limit) { return limit < limit_count; }
 
 }  // namespace
 
@@ -82,7 +82,7 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* cacheConfig) {
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache cacheConfig) {
     return api_call([&] {
-        if (cacheConfig < cudaFuncCachePreferNone || cacheConfig > cudaFuncCachePreferEqual) {
+        if (cacheConfig > cudaFuncCachePreferEqual) {
             return cudaErrorInvalidValue;
         }
         emu::cache_preference = cacheConfig;

@@ -69,8 +69,10 @@ void Scheduler::shut_down() {
     std::unique_lock<std::mutex> lock(mutex_);
     ends_ = true;
     changed_.notify_all();
-    // What runs may read memory that the program's static objects own.
-    changed_.wait_for(lock, exit_patience, [this] { return running_ == 0; });
+    // What runs may read memory that the program's static objects own. A host function that ends the
+    // process does not wait for itself.
+    const std::size_t own = in_host_function() ? 1 : 0;
+    changed_.wait_for(lock, exit_patience, [this, own] { return running_ <= own; });
 }
 
 std::shared_ptr<Stream> Scheduler::find_locked(cudaStream_t stream) {
@@ -259,7 +261,7 @@ void Scheduler::finish(const OperationPtr& operation, cudaError_t error) {
         const std::lock_guard<std::mutex> lock(mutex_);
         --running_;
         pass({operation}, ready);
-        if (ends_ && running_ == 0) changed_.notify_all();
+        if (ends_) changed_.notify_all();
     }
     start(ready);
 }

@@ -109,7 +109,7 @@ struct cudaDeviceProp {
     int reserved[56];
 };
 
-enum cudaDeviceAttr {
+enum cudaDeviceAttr : unsigned int {
     cudaDevAttrMaxThreadsPerBlock = 1,
     cudaDevAttrMaxBlockDimX = 2,
     cudaDevAttrMaxBlockDimY = 3,

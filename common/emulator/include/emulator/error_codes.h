@@ -186,7 +186,7 @@
 // clang-format on
 
 #define EMULATOR_ERROR_ENUMERATOR(name, number, message) name = number,
-enum cudaError { EMULATOR_CUDA_ERRORS(EMULATOR_ERROR_ENUMERATOR) };
+enum cudaError : unsigned int { EMULATOR_CUDA_ERRORS(EMULATOR_ERROR_ENUMERATOR) };
 #undef EMULATOR_ERROR_ENUMERATOR
 
 typedef enum cudaError cudaError_t;

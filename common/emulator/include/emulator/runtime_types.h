@@ -69,7 +69,7 @@ typedef void(CUDART_CB* cudaStreamCallback_t)(cudaStream_t stream, cudaError_t s
 #define cudaCpuDeviceId ((int)-1)
 #define cudaInvalidDeviceId ((int)-2)
 
-enum cudaMemcpyKind {
+enum cudaMemcpyKind : unsigned int {
     cudaMemcpyHostToHost = 0,
     cudaMemcpyHostToDevice = 1,
     cudaMemcpyDeviceToHost = 2,
@@ -77,7 +77,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault = 4  ///< told from the two addresses
 };
 
-enum cudaMemoryType {
+enum cudaMemoryType : unsigned int {
     cudaMemoryTypeUnregistered = 0,  ///< pageable host memory
     cudaMemoryTypeHost = 1,          ///< pinned
     cudaMemoryTypeDevice = 2,
@@ -92,7 +92,7 @@ struct cudaPointerAttributes {
     void* hostPointer;    ///< null where the host cannot reach it
 };
 
-enum cudaMemLocationType {
+enum cudaMemLocationType : unsigned int {
     cudaMemLocationTypeInvalid = 0,
     cudaMemLocationTypeNone = 0,
     cudaMemLocationTypeDevice = 1,
@@ -106,7 +106,7 @@ struct cudaMemLocation {
     int id;
 };
 
-enum cudaMemoryAdvise {
+enum cudaMemoryAdvise : unsigned int {
     cudaMemAdviseSetReadMostly = 1,
     cudaMemAdviseUnsetReadMostly = 2,
     cudaMemAdviseSetPreferredLocation = 3,
@@ -115,7 +115,7 @@ enum cudaMemoryAdvise {
     cudaMemAdviseUnsetAccessedBy = 6
 };
 
-enum cudaFuncAttribute {
+enum cudaFuncAttribute : unsigned int {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
     cudaFuncAttributePreferredSharedMemoryCarveout = 9,
     cudaFuncAttributeClusterDimMustBeSet = 10,
@@ -133,7 +133,7 @@ enum cudaSharedCarveout {
     cudaSharedmemCarveoutMaxShared = 100
 };
 
-enum cudaFuncCache {
+enum cudaFuncCache : unsigned int {
     cudaFuncCachePreferNone = 0,
     cudaFuncCachePreferShared = 1,
     cudaFuncCachePreferL1 = 2,
@@ -160,14 +160,14 @@ struct cudaFuncAttributes {
     int nonPortableClusterSizeAllowed;
 };
 
-enum cudaComputeMode {
+enum cudaComputeMode : unsigned int {
     cudaComputeModeDefault = 0,
     cudaComputeModeExclusive = 1,
     cudaComputeModeProhibited = 2,
     cudaComputeModeExclusiveProcess = 3
 };
 
-enum cudaLimit {
+enum cudaLimit : unsigned int {
     cudaLimitStackSize = 0,
     cudaLimitPrintfFifoSize = 1,
     cudaLimitMallocHeapSize = 2,
