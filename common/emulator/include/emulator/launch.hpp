@@ -1,0 +1,138 @@
+/// \file
+/// What a rewritten `kernel<<<grid, block, shared, stream>>>(arguments)` becomes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "emulator/block_state.hpp"
+#include "emulator/runtime_api.h"
+
+namespace emu {
+
+/// The part of a launch between the angle brackets.
+struct Config {
+    dim3 grid;
+    dim3 block;
+    std::size_t dynamic_shared;  ///< bytes
+    cudaStream_t stream;
+};
+
+/// Takes the same numbers, in the same order and with the same defaults, as <<<…>>>.
+inline Config config(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
+                     cudaStream_t stream = nullptr) {
+    return {grid, block, dynamic_shared, stream};
+}
+
+/// A launch on its way through a stream: everything but which block comes next.
+struct Task {
+    dim3 grid;
+    dim3 block;
+    std::size_t dynamic_shared = 0;  ///< bytes
+    const void* function = nullptr;  ///< the kernel's address, or null where it has none
+    const char* name = "";           ///< as the source wrote it; for reports
+
+    virtual ~Task() = default;
+
+    /// Runs threads of the worker's current block until every one has begun.
+    virtual void run_threads() = 0;
+};
+
+/// Checks the launch against the device's limits and puts it into its stream, or sets the last error.
+void enqueue_kernel(std::shared_ptr<Task> task, cudaStream_t stream);
+
+/// A task that calls `body` once for each thread.
+template <class Body>
+struct BodyTask final : Task {
+    explicit BodyTask(Body b) : body(std::move(b)) {}
+
+    void run_threads() override {
+        while (begin_thread()) {
+            body();
+            end_thread();
+        }
+    }
+
+    Body body;
+};
+
+template <class Body>
+void enqueue(const Config& config, const void* function, const char* name, Body body) {
+    auto task = std::make_shared<BodyTask<Body>>(std::move(body));
+    task->grid = config.grid;
+    task->block = config.block;
+    task->dynamic_shared = config.dynamic_shared;
+    task->function = function;
+    task->name = name;
+    enqueue_kernel(std::move(task), config.stream);
+}
+
+/// A kernel known by name: the arguments convert to its own parameter types, as nvcc has it, and the
+/// compiler may inline it into the loop over threads.
+template <auto Kernel, class Signature = decltype(Kernel)>
+struct NamedLauncher;
+
+template <auto Kernel, class... Parameters>
+struct NamedLauncher<Kernel, void (*)(Parameters...)> {
+    Config config;
+    const char* name;
+
+    void operator()(Parameters... arguments) const {
+        enqueue(config, reinterpret_cast<const void*>(Kernel), name,
+                [values = std::tuple<Parameters...>(std::forward<Parameters>(arguments)...)] {
+                    std::apply([](const auto&... a) { Kernel(a...); }, values);
+                });
+    }
+};
+
+template <auto Kernel>
+NamedLauncher<Kernel> launch(const Config& config, const char* name = "") {
+    return {config, name};
+}
+
+/// A kernel reached through a pointer that is known only at run time.
+template <class... Parameters>
+struct PointerLauncher {
+    Config config;
+    void (*kernel)(Parameters...);
+    const char* name;
+
+    void operator()(Parameters... arguments) const {
+        enqueue(config, reinterpret_cast<const void*>(kernel), name,
+                [function = kernel,
+                 values = std::tuple<Parameters...>(std::forward<Parameters>(arguments)...)] {
+                    std::apply(function, values);
+                });
+    }
+};
+
+template <class... Parameters>
+PointerLauncher<Parameters...> launch_pointer(const Config& config, void (*kernel)(Parameters...),
+                                              const char* name = "") {
+    return {config, kernel, name};
+}
+
+/// A kernel whose template arguments the call deduces: `call` applies it to the arguments' values.
+template <class Call>
+struct CallLauncher {
+    Config config;
+    Call call;
+    const char* name;
+
+    template <class... Arguments>
+    void operator()(Arguments... arguments) const {
+        enqueue(config, nullptr, name,
+                [function = call, values = std::tuple<Arguments...>(std::move(arguments)...)] {
+                    std::apply(function, values);
+                });
+    }
+};
+
+template <class Call>
+CallLauncher<Call> launch_call(const Config& config, Call call, const char* name = "") {
+    return {config, std::move(call), name};
+}
+
+}  // namespace emu

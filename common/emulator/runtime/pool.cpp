@@ -1,0 +1,140 @@
+#include "pool.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "faults.hpp"
+#include "settings.hpp"
+#include "worker.hpp"
+
+namespace emu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A launch that workers take blocks from.
+struct Launch {
+    std::shared_ptr<Task> task;
+    std::function<void(cudaError_t)> done;
+    std::uint64_t number;
+    std::uint64_t blocks;
+    std::uint64_t chunk;  ///< blocks taken at a time
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<std::uint64_t> finished{0};
+    std::atomic<cudaError_t> error{cudaSuccess};
+};
+
+/// What the watchdog looks at, one for each worker.
+struct Progress {
+    pthread_t thread;
+    std::atomic<std::int64_t> begun_ns{0};  ///< when the running chunk began; 0: idle
+};
+
+std::int64_t now_ns() { return Clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+
+class Pool {
+public:
+    Pool() : progress_(settings().workers) {
+        install_fault_handlers();
+        for (unsigned i = 0; i < progress_.size(); ++i) {
+            std::thread worker([this, i] { work(i); });
+            worker.detach();
+        }
+        std::thread([this] { watch(); }).detach();
+    }
+
+    void submit(std::shared_ptr<Task> task, std::function<void(cudaError_t)> done) {
+        auto launch = std::make_shared<Launch>();
+        launch->blocks = std::uint64_t(task->grid.x) * task->grid.y * task->grid.z;
+        // Small enough that the workers end together, large enough to be taken rarely.
+        launch->chunk = std::clamp<std::uint64_t>(launch->blocks / (progress_.size() * 16), 1, 256);
+        launch->task = std::move(task);
+        launch->done = std::move(done);
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            launch->number = ++launches_;
+            active_.push_back(std::move(launch));
+        }
+        ready_.notify_all();
+    }
+
+private:
+    /// The oldest launch with blocks that nobody has taken; waits for one.
+    std::shared_ptr<Launch> wait_for_launch() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (true) {
+            while (!active_.empty() && active_.front()->next >= active_.front()->blocks) {
+                active_.pop_front();
+            }
+            if (!active_.empty()) return active_.front();
+            ready_.wait(lock);
+        }
+    }
+
+    void work(unsigned index) {
+        progress_[index].thread = pthread_self();
+        Worker worker(index);
+        const FaultStack fault_stack;
+        while (true) {
+            const std::shared_ptr<Launch> launch = wait_for_launch();
+            run(*launch, worker, progress_[index]);
+        }
+    }
+
+    static void run(Launch& launch, Worker& worker, Progress& progress) {
+        while (true) {
+            const std::uint64_t first = launch.next.fetch_add(launch.chunk);
+            if (first >= launch.blocks) return;
+            const std::uint64_t last = std::min(first + launch.chunk, launch.blocks);
+            if (launch.error == cudaSuccess) {
+                progress.begun_ns = now_ns();
+                const cudaError_t error =
+                    worker.run_blocks(*launch.task, launch.number, first, last);
+                progress.begun_ns = 0;
+                if (error != cudaSuccess) launch.error = error;
+            }
+            if (launch.finished.fetch_add(last - first) + (last - first) == launch.blocks) {
+                launch.done(launch.error);
+            }
+        }
+    }
+
+    /// Interrupts workers whose chunk of blocks does not end.
+    void watch() {
+        const std::int64_t limit_ns = static_cast<std::int64_t>(settings().watchdog_s * 1e9);
+        const auto pause = std::chrono::milliseconds(200);
+        while (true) {
+            std::this_thread::sleep_for(pause);
+            for (Progress& progress : progress_) {
+                const std::int64_t begun = progress.begun_ns;
+                if (begun != 0 && now_ns() - begun > limit_ns) {
+                    progress.begun_ns = now_ns();
+                    interrupt_worker(progress.thread);
+                }
+            }
+        }
+    }
+
+    std::vector<Progress> progress_;
+    std::mutex mutex_;
+    std::condition_variable ready_;
+    std::deque<std::shared_ptr<Launch>> active_;
+    std::uint64_t launches_ = 0;
+};
+
+}  // namespace
+
+void pool_submit(std::shared_ptr<Task> task, std::function<void(cudaError_t)> done) {
+    // Never destroyed: its threads may be running blocks when the process ends.
+    static Pool& pool = *new Pool;
+    pool.submit(std::move(task), std::move(done));
+}
+
+}  // namespace emu

@@ -1,0 +1,18 @@
+/// \file
+/// Messages for the person at the terminal.
+#pragma once
+
+#include <string>
+
+namespace emu {
+
+/// Writes `emulator: …` and a line end to stderr in one piece. Format as printf.
+[[gnu::format(printf, 1, 2)]] void report(const char* format, ...);
+
+/// "kernel NAME, block (x,y,z), thread (x,y,z)" of the thread that runs on this host thread.
+std::string where_running();
+
+/// Who waits where in the running block, a line for each group of neighbours in the same state.
+std::string describe_waits();
+
+}  // namespace emu

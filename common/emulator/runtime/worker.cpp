@@ -1,0 +1,214 @@
+#include "worker.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <numeric>
+
+#include "kernel_functions.hpp"
+#include "report.hpp"
+#include "settings.hpp"
+#include "shared_sites.hpp"
+
+__thread uint3 threadIdx;
+__thread uint3 blockIdx;
+__thread dim3 blockDim;
+__thread dim3 gridDim;
+
+namespace emu {
+
+__thread BlockState block;
+__thread Worker* this_worker = nullptr;
+
+namespace {
+
+constexpr std::size_t dynamic_shared_capacity = 256 * 1024;
+constexpr std::size_t static_shared_limit = 48 * 1024;
+/// Fills shared memory at a block's start: no program gets zeros for free.
+constexpr int never_written = 0xCB;
+
+char* map_memory(std::size_t bytes) {
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<char*>(memory);
+}
+
+/// splitmix64 (Steele, Lea and Flood 2014): one well-mixed number from a counter.
+std::uint64_t mix(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15ULL;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+    return x ^ (x >> 31);
+}
+
+uint3 unfold(std::uint64_t linear, dim3 shape) {
+    return {static_cast<unsigned>(linear % shape.x),
+            static_cast<unsigned>(linear / shape.x % shape.y),
+            static_cast<unsigned>(linear / shape.x / shape.y)};
+}
+
+/// What a fresh fiber runs: the launch's loop over threads, until every thread has begun.
+void fiber_body() {
+    this_worker->task().run_threads();
+    if (block.finished == block.threads) this_worker->go_home();
+    const unsigned slot = next_slot();
+    block.current = slot;
+    threadIdx = block.slots[slot].index;
+    Context left_for_good;
+    switch_context(left_for_good, block.slots[slot].context);
+    __builtin_unreachable();
+}
+
+#ifdef EMULATOR_BOOST_CONTEXT
+void fiber_entry(boost::context::detail::transfer_t from) {
+    note_left_context(from);
+    fiber_body();
+}
+#endif
+
+}  // namespace
+
+void Worker::Unmap::operator()(char* memory) const { munmap(memory, bytes); }
+
+Worker::Worker(unsigned index)
+    : index_(index),
+      stacks_(max_block_threads),
+      waiting_(max_block_threads + 1),
+      slots_(max_block_threads),
+      slot_of_(max_block_threads),
+      warps_(max_block_threads / 32),
+      touched_(shared_site_count() + 1),
+      shared_(map_memory(shared_site_bytes()), Unmap{shared_site_bytes()}),
+      dynamic_shared_(map_memory(dynamic_shared_capacity), Unmap{dynamic_shared_capacity}) {
+    block = {};
+    block.waiting = waiting_.data();
+    block.slots = slots_.data();
+    block.slot_of = slot_of_.data();
+    block.touched = touched_.data();
+    block.shared = shared_.get();
+    block.dynamic_shared = dynamic_shared_.get();
+    this_worker = this;
+}
+
+Worker::~Worker() { this_worker = nullptr; }
+
+void Worker::shape_block(dim3 shape, std::uint64_t block_number) {
+    const ThreadOrder order = settings().order;
+    const bool same = shape.x == shape_.x && shape.y == shape_.y && shape.z == shape_.z;
+    if (same && order != ThreadOrder::random) return;
+    shape_ = shape;
+    const unsigned threads = shape.x * shape.y * shape.z;
+    std::vector<unsigned short> sequence(threads);
+    std::iota(sequence.begin(), sequence.end(), static_cast<unsigned short>(0));
+    if (order == ThreadOrder::reverse) {
+        std::reverse(sequence.begin(), sequence.end());
+    } else if (order == ThreadOrder::random) {
+        std::uint64_t state = mix(settings().seed) ^ block_number;
+        for (unsigned left = threads; left > 1; --left) {
+            state = mix(state);
+            std::swap(sequence[left - 1], sequence[state % left]);
+        }
+    }
+    for (unsigned slot = 0; slot < threads; ++slot) {
+        slots_[slot].linear = sequence[slot];
+        slots_[slot].index = unfold(sequence[slot], shape);
+        slot_of_[sequence[slot]] = static_cast<unsigned short>(slot);
+    }
+}
+
+void Worker::begin_launch(Task& task, std::uint64_t launch) {
+    task_ = &task;
+    launch_ = launch;
+    static_shared_ = 0;
+    for (const SharedSite* const site : touched_sites_) touched_[site->index] = 0;
+    touched_sites_.clear();
+    blockDim = task.block;
+    gridDim = task.grid;
+}
+
+void Worker::touch(const SharedSite& site) {
+    touched_[site.index] = 1;
+    touched_sites_.push_back(&site);
+    static_shared_ += site.bytes;
+    note_static_shared(task_->function, static_shared_);
+    if (static_shared_ > static_shared_limit) {
+        report("%s: %zu bytes of __shared__ variables; the limit is %zu (nvcc refuses this kernel): "
+               "use dynamic shared memory and cudaFuncSetAttribute",
+               where_running().c_str(), static_shared_, static_shared_limit);
+        give_up(cudaErrorInvalidValue);
+    }
+    std::memset(block.shared + site.offset, never_written, site.bytes);
+}
+
+void Worker::prepare_fiber(unsigned slot) {
+    char* const top = stacks_.top(stacks_used_++);
+#ifdef EMULATOR_BOOST_CONTEXT
+    slots_[slot].context.position = boost::context::detail::make_fcontext(
+        top, Stacks::stack_bytes / 2, fiber_entry);
+#else
+    // As a call would leave it: the return address, here none, at a multiple of 16 less 8.
+    void** const frame = reinterpret_cast<void**>(top) - 1;
+    *frame = nullptr;
+    slots_[slot].context = {frame, reinterpret_cast<void*>(fiber_body), nullptr};
+#endif
+}
+
+void Worker::go_home() {
+    Context left_for_good;
+    switch_context(left_for_good, home_);
+    __builtin_unreachable();
+}
+
+void Worker::give_up(cudaError_t error) {
+    error_ = error;
+    siglongjmp(give_up_point_, 1);
+}
+
+void Worker::run_block(uint3 index, std::uint64_t number) {
+    blockIdx = index;
+    shape_block(task_->block, number);
+    block.threads = shape_.x * shape_.y * shape_.z;
+    block.started = 0;
+    block.finished = 0;
+    block.diverged = false;
+    stacks_used_ = 0;
+    for (unsigned warp = 0; warp * 32 < block.threads; ++warp) warps_[warp].waiting = 0;
+    std::fill_n(waiting_.begin(), block.threads + 1, Wait::not_begun);
+    for (const SharedSite* const site : touched_sites_) {
+        std::memset(block.shared + site->offset, never_written, site->bytes);
+    }
+    if (task_->dynamic_shared != 0) {
+        std::memset(block.dynamic_shared, never_written, task_->dynamic_shared);
+    }
+    task_->run_threads();
+    if (block.finished == block.threads) return;
+    const unsigned slot = next_slot();
+    block.current = slot;
+    threadIdx = block.slots[slot].index;
+    switch_context(home_, block.slots[slot].context);
+}
+
+cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t first,
+                               std::uint64_t last) {
+    if (launch != launch_) begin_launch(task, launch);
+    const std::uint64_t count = std::uint64_t(task.grid.x) * task.grid.y * task.grid.z;
+    error_ = cudaSuccess;
+    volatile std::uint64_t number = first;  // read after siglongjmp
+    block.in_kernel = true;
+    if (sigsetjmp(give_up_point_, 0) == 0) {
+        for (; number < last; number = number + 1) {
+            const bool backwards = settings().order == ThreadOrder::reverse;
+            const std::uint64_t linear = backwards ? count - 1 - number : std::uint64_t(number);
+            run_block(unfold(linear, task.grid), linear);
+        }
+    }
+    block.in_kernel = false;
+    return error_;
+}
+
+void touch_shared(const SharedSite& site) { this_worker->touch(site); }
+
+}  // namespace emu

@@ -1,0 +1,80 @@
+/// \file
+/// A host thread that runs blocks.
+#pragma once
+
+#include <csetjmp>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "emulator/launch.hpp"
+#include "emulator/shared_memory.hpp"
+#include "stacks.hpp"
+#include "warp.hpp"
+
+namespace emu {
+
+constexpr unsigned max_block_threads = 1024;
+
+/// Everything one host thread needs to run blocks. Made, used and destroyed on that thread.
+class Worker {
+public:
+    explicit Worker(unsigned index);
+    ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// Runs blocks `first` to `last - 1` (linear, in grid order) of a launch whose number is
+    /// `launch`. Returns cudaSuccess, or why the first failing block was given up.
+    cudaError_t run_blocks(Task& task, std::uint64_t launch, std::uint64_t first,
+                           std::uint64_t last);
+
+    /// Gives up the running block; the report has been written. Only from the worker's own thread.
+    [[noreturn]] void give_up(cudaError_t error);
+
+    /// A place to start a new fiber for `slot`.
+    void prepare_fiber(unsigned slot);
+
+    /// Goes back to run_blocks, from a fiber that has nothing left to do.
+    [[noreturn]] void go_home();
+
+    void touch(const SharedSite& site);
+    Warp& warp(unsigned index_in_block) { return warps_[index_in_block]; }
+    bool stack_overflowed(const void* address) const { return stacks_.in_guard(address); }
+    Task& task() const { return *task_; }
+    unsigned index() const { return index_; }
+
+private:
+    void shape_block(dim3 shape, std::uint64_t block_number);
+    void begin_launch(Task& task, std::uint64_t launch);
+    void run_block(uint3 index, std::uint64_t number);
+
+    unsigned index_;
+    Stacks stacks_;
+    unsigned stacks_used_ = 0;
+    Task* task_ = nullptr;
+    std::uint64_t launch_ = 0;
+    dim3 shape_{0, 0, 0};
+    std::size_t static_shared_ = 0;  ///< bytes touched in this launch
+
+    std::vector<Wait> waiting_;
+    std::vector<Slot> slots_;
+    std::vector<unsigned short> slot_of_;
+    std::vector<Warp> warps_;
+    std::vector<unsigned char> touched_;
+    std::vector<const SharedSite*> touched_sites_;
+    struct Unmap {
+        std::size_t bytes;
+        void operator()(char* memory) const;
+    };
+    std::unique_ptr<char, Unmap> shared_;
+    std::unique_ptr<char, Unmap> dynamic_shared_;
+    Context home_;
+    sigjmp_buf give_up_point_;
+    cudaError_t error_ = cudaSuccess;
+};
+
+/// The worker of the calling host thread, or null.
+extern __thread Worker* this_worker;
+
+}  // namespace emu
