@@ -36,26 +36,41 @@ cudaError_t locate(const void* address, std::size_t extent, Place& place) {
     if (found.released || extent > found.size - offset) return cudaErrorInvalidValue;
     switch (found.kind) {
         case MemoryKind::device:
-        case MemoryKind::symbol: place = Place::device; break;
+        case MemoryKind::symbol:
+            place = Place::device;
+            break;
         case MemoryKind::pinned:
-        case MemoryKind::registered: place = Place::pinned; break;
-        case MemoryKind::managed: place = Place::managed; break;
+        case MemoryKind::registered:
+            place = Place::pinned;
+            break;
+        case MemoryKind::managed:
+            place = Place::managed;
+            break;
     }
     return cudaSuccess;
 }
 
 /// Whether memory at a place may stand on the host's or on the device's side of a copy. Pinned
 /// memory has one address for both.
-bool host_side(Place place) { return place != Place::device; }
-bool device_side(Place place) { return place != Place::pageable; }
+bool host_side(Place place) {
+    return place != Place::device;
+}
+bool device_side(Place place) {
+    return place != Place::pageable;
+}
 
 bool direction_fits(cudaMemcpyKind kind, Place to, Place from) {
     switch (kind) {
-        case cudaMemcpyHostToHost: return host_side(to) && host_side(from);
-        case cudaMemcpyHostToDevice: return device_side(to) && host_side(from);
-        case cudaMemcpyDeviceToHost: return host_side(to) && device_side(from);
-        case cudaMemcpyDeviceToDevice: return device_side(to) && device_side(from);
-        case cudaMemcpyDefault: return true;
+        case cudaMemcpyHostToHost:
+            return host_side(to) && host_side(from);
+        case cudaMemcpyHostToDevice:
+            return device_side(to) && host_side(from);
+        case cudaMemcpyDeviceToHost:
+            return host_side(to) && device_side(from);
+        case cudaMemcpyDeviceToDevice:
+            return device_side(to) && device_side(from);
+        case cudaMemcpyDefault:
+            return true;
     }
     return false;
 }
@@ -64,7 +79,9 @@ bool known_kind(cudaMemcpyKind kind) {
     return kind <= cudaMemcpyDefault;
 }
 
-bool on_host(Place place) { return place == Place::pageable || place == Place::pinned; }
+bool on_host(Place place) {
+    return place == Place::pageable || place == Place::pinned;
+}
 
 Engine engine_for(Place to, Place from) {
     if (on_host(from) && !on_host(to)) return Engine::upload;
@@ -131,7 +148,11 @@ CopyShape range(void* to, const void* from, std::size_t count) {
 
 CopyShape rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                     std::size_t width, std::size_t height) {
-    return {static_cast<char*>(to), to_pitch, static_cast<const char*>(from), from_pitch, width,
+    return {static_cast<char*>(to),
+            to_pitch,
+            static_cast<const char*>(from),
+            from_pitch,
+            width,
             height};
 }
 
@@ -225,9 +246,8 @@ cudaError_t cudaMemsetAsync(void* devPtr, int value, std::size_t count, cudaStre
 
 cudaError_t cudaMemset2D(void* devPtr, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-    return api_call([&] {
-        return emu::fill(devPtr, value, pitch, width, height, nullptr, HostWaits::always);
-    });
+    return api_call(
+        [&] { return emu::fill(devPtr, value, pitch, width, height, nullptr, HostWaits::always); });
 }
 
 cudaError_t cudaMemset2DAsync(void* devPtr, std::size_t pitch, int value, std::size_t width,

@@ -35,7 +35,9 @@ cudaError_t record_error(cudaError_t error) {
     return error;
 }
 
-cudaError_t context_error() { return spoilt_by; }
+cudaError_t context_error() {
+    return spoilt_by;
+}
 
 void spoil_context(cudaError_t error) {
     cudaError_t none = cudaSuccess;
@@ -66,7 +68,9 @@ const char* cudaGetErrorString(cudaError_t error) {
     return text == nullptr ? "unrecognized error code" : text->message;
 }
 
-cudaError_t cudaPeekAtLastError() { return emu::last_error; }
+cudaError_t cudaPeekAtLastError() {
+    return emu::last_error;
+}
 
 cudaError_t cudaGetLastError() {
     const cudaError_t error = emu::last_error;

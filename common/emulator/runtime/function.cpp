@@ -70,8 +70,10 @@ cudaError_t set_attribute(const void* function, cudaFuncAttribute attribute, int
     switch (attribute) {
         case cudaFuncAttributeMaxDynamicSharedMemorySize:
             return set_dynamic_shared(function, value);
-        case cudaFuncAttributePreferredSharedMemoryCarveout: return set_carveout(function, value);
-        default: return cudaErrorInvalidValue;
+        case cudaFuncAttributePreferredSharedMemoryCarveout:
+            return set_carveout(function, value);
+        default:
+            return cudaErrorInvalidValue;
     }
 }
 

@@ -22,7 +22,9 @@ std::atomic<std::size_t> limits[limit_count] = {1024, 1 << 20, 8 << 20, 2, 2048,
 std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto | cudaDeviceMapHost};
 std::atomic<cudaFuncCache> cache_preference{cudaFuncCachePreferNone};
 
-bool known(cudaLimit limit) { return limit < limit_count; }
+bool known(cudaLimit limit) {
+    return limit < limit_count;
+}
 
 }  // namespace
 

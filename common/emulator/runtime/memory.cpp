@@ -47,9 +47,13 @@ Ledger& ledger() {
     return value;
 }
 
-std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+std::uintptr_t number_of(const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address);
+}
 
-std::size_t round_up(std::size_t size, std::size_t unit) { return (size + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t size, std::size_t unit) {
+    return (size + unit - 1) / unit * unit;
+}
 
 std::size_t page_size() {
     static const std::size_t value = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -139,8 +143,8 @@ cudaError_t allocate(const char* made_by, MemoryKind kind, unsigned flags, std::
     const std::size_t used = round_up(size, address_alignment);
     const std::size_t pages = round_up(used, page_size());
     const std::size_t mapping_size = pages + 2 * guard_bytes;
-    void* const mapping = mmap(nullptr, mapping_size, PROT_NONE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const mapping =
+        mmap(nullptr, mapping_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     const bool mapped = mapping != MAP_FAILED;
     char* const first_page = static_cast<char*>(mapped ? mapping : nullptr) + guard_bytes;
     if (!mapped || mprotect(first_page, pages, PROT_READ | PROT_WRITE) != 0) {
@@ -154,14 +158,9 @@ cudaError_t allocate(const char* made_by, MemoryKind kind, unsigned flags, std::
     // Its end touches the guard behind it, as near as the alignment allows.
     char* const begin = first_page + pages - used;
     const std::lock_guard<std::mutex> lock(all.mutex);
-    all.by_begin[number_of(begin)] = Allocation{made_by,
-                                                ++all.calls[made_by],
-                                                kind,
-                                                flags,
-                                                begin,
-                                                size,
-                                                static_cast<char*>(mapping),
-                                                mapping_size};
+    all.by_begin[number_of(begin)] =
+        Allocation{made_by, ++all.calls[made_by],        kind,        flags, begin,
+                   size,    static_cast<char*>(mapping), mapping_size};
     *address = begin;
     return cudaSuccess;
 }
@@ -240,7 +239,8 @@ void release_all_memory() {
     for (const auto& entry : all.by_begin) {
         if (entry.second.mapping != nullptr && !entry.second.released) live.push_back(entry.first);
     }
-    for (const std::uintptr_t begin : live) release_locked(all, all.by_begin[begin]);
+    for (const std::uintptr_t begin : live)
+        release_locked(all, all.by_begin[begin]);
 }
 
 std::string describe(const void* address) {

@@ -20,21 +20,22 @@ enum class MemoryKind {
 
 struct Allocation {
     const char* made_by;  ///< the call, for reports
-    unsigned number;      ///< the how-manieth of that call
+    unsigned number;      ///< 1: the first such call
     MemoryKind kind;
     unsigned flags;
     char* begin;
-    std::size_t size;             ///< bytes
-    char* mapping;                ///< null: not ours to release
-    std::size_t mapping_size;     ///< bytes, guards included
-    bool released = false;        ///< freed: it faults when touched
-    bool release_pending = false; ///< cudaFreeAsync was called
+    std::size_t size;              ///< bytes
+    char* mapping;                 ///< null: not ours to release
+    std::size_t mapping_size;      ///< bytes, guards included
+    bool released = false;         ///< freed: it faults when touched
+    bool release_pending = false;  ///< cudaFreeAsync was called
 };
 
 /// Memory that the device offers, in bytes: three quarters of what this process may have.
 std::size_t device_memory_limit();
 
-/// Makes an allocation between two guards, filled with the poison. Errors: cudaErrorMemoryAllocation.
+/// Makes an allocation between two guards, filled with the poison. Errors:
+/// cudaErrorMemoryAllocation.
 cudaError_t allocate(const char* made_by, MemoryKind kind, unsigned flags, std::size_t size,
                      void** address);
 
@@ -49,7 +50,8 @@ cudaError_t prepare_release(void* address);
 cudaError_t enter(const char* made_by, MemoryKind kind, unsigned flags, void* address,
                   std::size_t size);
 
-/// Takes registered memory out again. Errors: cudaErrorHostMemoryNotRegistered, cudaErrorInvalidValue.
+/// Takes registered memory out again. Errors: cudaErrorHostMemoryNotRegistered,
+/// cudaErrorInvalidValue.
 cudaError_t withdraw(void* address);
 
 /// The allocation that holds the address, the released ones included. False: none.

@@ -37,8 +37,7 @@ cudaError_t check_managed(const void* address, std::size_t count) {
     if (count == 0 || !find_live(address, found) || found.kind != MemoryKind::managed) {
         return cudaErrorInvalidValue;
     }
-    const auto offset =
-        static_cast<std::size_t>(static_cast<const char*>(address) - found.begin);
+    const auto offset = static_cast<std::size_t>(static_cast<const char*>(address) - found.begin);
     return count > found.size - offset ? cudaErrorInvalidValue : cudaSuccess;
 }
 
@@ -89,9 +88,8 @@ cudaError_t cudaMallocAsync(void** devPtr, std::size_t size, cudaStream_t stream
 }
 
 cudaError_t cudaFree(void* devPtr) {
-    return api_call([&] {
-        return emu::free_after_work(devPtr, MemoryKind::device, MemoryKind::managed);
-    });
+    return api_call(
+        [&] { return emu::free_after_work(devPtr, MemoryKind::device, MemoryKind::managed); });
 }
 
 cudaError_t cudaFreeAsync(void* devPtr, cudaStream_t stream) {

@@ -25,8 +25,8 @@ cudaError_t available_dynamic_shared(std::size_t* bytes, const void* function, i
     if (bytes == nullptr || blocks <= 0 || block_size <= 0) return cudaErrorInvalidValue;
     if (function == nullptr) return cudaErrorInvalidDeviceFunction;
     if (resident_blocks(function, block_size, 0) < blocks) return cudaErrorInvalidValue;
-    const std::size_t share = shared_per_sm / static_cast<std::size_t>(blocks) /
-                              shared_granularity * shared_granularity;
+    const std::size_t share =
+        shared_per_sm / static_cast<std::size_t>(blocks) / shared_granularity * shared_granularity;
     const std::size_t taken = shared_reserved_per_block + static_shared_bytes(function);
     *bytes = std::min(max_dynamic_shared(function), share - std::min(share, taken));
     return cudaSuccess;
@@ -40,9 +40,8 @@ cudaError_t max_potential_block_size(int* min_grid_size, int* block_size, const 
     return api_call([&] {
         if (min_grid_size == nullptr || block_size == nullptr) return cudaErrorInvalidValue;
         if (function == nullptr) return cudaErrorInvalidDeviceFunction;
-        const int limit = block_size_limit <= 0
-                              ? max_threads_per_block
-                              : std::min(block_size_limit, max_threads_per_block);
+        const int limit = block_size_limit <= 0 ? max_threads_per_block
+                                                : std::min(block_size_limit, max_threads_per_block);
         int best_threads = 0;
         int best_blocks = 0;
         *block_size = 0;
@@ -67,7 +66,8 @@ using emu::api_call;
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, const void* func,
                                                           int blockSize,
                                                           std::size_t dynamicSMemSize) {
-    return api_call([&] { return emu::active_blocks(numBlocks, func, blockSize, dynamicSMemSize); });
+    return api_call(
+        [&] { return emu::active_blocks(numBlocks, func, blockSize, dynamicSMemSize); });
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, const void* func,
@@ -83,7 +83,6 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlock
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* dynamicSmemSize,
                                                       const void* func, int numBlocks,
                                                       int blockSize) {
-    return api_call([&] {
-        return emu::available_dynamic_shared(dynamicSmemSize, func, numBlocks, blockSize);
-    });
+    return api_call(
+        [&] { return emu::available_dynamic_shared(dynamicSmemSize, func, numBlocks, blockSize); });
 }

@@ -30,9 +30,10 @@ struct Operation {
     explicit Operation(Engine on) : engine(on) {}
 
     Engine engine;
-    std::shared_ptr<Task> task;             ///< what a kernel runs
-    std::function<void(cudaError_t)> work;  ///< what the other engines run; given the context's error
-    bool even_after_failure = false;        ///< runs although a kernel has failed
+    std::shared_ptr<Task> task;  ///< what a kernel runs
+    std::function<void(cudaError_t)>
+        work;                         ///< what the other engines run; given the context's error
+    bool even_after_failure = false;  ///< runs although a kernel has failed
 
     std::vector<OperationPtr> predecessors;  ///< emptied once all have finished
     std::vector<OperationPtr> successors;

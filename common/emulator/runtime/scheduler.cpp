@@ -69,8 +69,8 @@ void Scheduler::shut_down() {
     std::unique_lock<std::mutex> lock(mutex_);
     ends_ = true;
     changed_.notify_all();
-    // What runs may read memory that the program's static objects own. A host function that ends the
-    // process does not wait for itself.
+    // What runs may read memory that the program's static objects own. A host function that ends
+    // the process does not wait for itself.
     const std::size_t own = in_host_function() ? 1 : 0;
     changed_.wait_for(lock, exit_patience, [this, own] { return running_ <= own; });
 }
@@ -119,7 +119,8 @@ cudaError_t Scheduler::destroy_stream(cudaStream_t stream) {
 
 void Scheduler::destroy_all_streams() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& entry : handles_) entry.second->closed = true;
+    for (const auto& entry : handles_)
+        entry.second->closed = true;
     handles_.clear();
     forget_closed_streams();
 }
@@ -129,8 +130,7 @@ std::shared_ptr<const Stream> Scheduler::find_stream(cudaStream_t stream) {
     return find_locked(stream);
 }
 
-Scheduler::Operations Scheduler::unfinished_of_stream(
-    const std::shared_ptr<Stream>& stream) const {
+Scheduler::Operations Scheduler::unfinished_of_stream(const std::shared_ptr<Stream>& stream) const {
     Operations result;
     const auto add_tail = [&result](const Stream& s) {
         if (s.tail && !s.tail->finished) result.push_back(s.tail);
@@ -187,11 +187,13 @@ void Scheduler::demand(Operations wanted, Operations& ready) {
         wanted.pop_back();
         if (operation->demanded || operation->finished) continue;
         operation->demanded = true;
-        for (const OperationPtr& before : operation->predecessors) wanted.push_back(before);
+        for (const OperationPtr& before : operation->predecessors)
+            wanted.push_back(before);
         if (operation->unfinished_predecessors == 0) startable.push_back(operation);
     }
     Operations passed;
-    for (const OperationPtr& operation : startable) make_ready(operation, ready, passed);
+    for (const OperationPtr& operation : startable)
+        make_ready(operation, ready, passed);
     pass(std::move(passed), ready);
 }
 
@@ -230,16 +232,24 @@ void Scheduler::pass(Operations passed, Operations& ready) {
 void Scheduler::start(const Operations& ready) {
     for (const OperationPtr& operation : ready) {
         switch (operation->engine) {
-            case Engine::none: break;
-            case Engine::kernel:
-                pool_submit(operation->task, [this, operation](cudaError_t error) {
-                    finish(operation, error);
-                });
+            case Engine::none:
                 break;
-            case Engine::upload: run_on(upload_, operation); break;
-            case Engine::download: run_on(download_, operation); break;
-            case Engine::device_copy: run_on(device_copy_, operation); break;
-            case Engine::host: run_on(host_, operation); break;
+            case Engine::kernel:
+                pool_submit(operation->task,
+                            [this, operation](cudaError_t error) { finish(operation, error); });
+                break;
+            case Engine::upload:
+                run_on(upload_, operation);
+                break;
+            case Engine::download:
+                run_on(download_, operation);
+                break;
+            case Engine::device_copy:
+                run_on(device_copy_, operation);
+                break;
+            case Engine::host:
+                run_on(host_, operation);
+                break;
         }
     }
 }
@@ -269,7 +279,8 @@ void Scheduler::finish(const OperationPtr& operation, cudaError_t error) {
 cudaError_t Scheduler::wait_for(const Operations& operations, std::unique_lock<std::mutex> lock) {
     Operations ready;
     demand(operations, ready);
-    for (const OperationPtr& operation : operations) operation->awaited = true;
+    for (const OperationPtr& operation : operations)
+        operation->awaited = true;
     if (!ready.empty()) {
         lock.unlock();
         start(ready);

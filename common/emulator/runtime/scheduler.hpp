@@ -4,8 +4,8 @@
 /// An operation follows the last one of its stream. Work in the legacy default stream also follows
 /// the last operation of every blocking stream, and work in a blocking stream the last one of the
 /// legacy stream. When the last predecessor has finished, the operation goes to its engine at once
-/// (eager), or once some call needs its result (EMULATOR_STREAMS=late): then a wait that the program
-/// forgot is never made up for by luck.
+/// (eager), or once some call needs its result (EMULATOR_STREAMS=late): then a wait that the
+/// program forgot is never made up for by luck.
 #pragma once
 
 #include <atomic>
@@ -96,7 +96,8 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::shared_ptr<Stream> legacy_;
-    std::vector<std::shared_ptr<Stream>> streams_;  ///< all but the legacy one, closed ones included
+    std::vector<std::shared_ptr<Stream>>
+        streams_;  ///< all but the legacy one, closed ones included
     std::unordered_map<cudaStream_t, std::shared_ptr<Stream>> handles_;
     std::uint64_t streams_made_ = 0;
     std::size_t pending_ = 0;  ///< operations that an engine has yet to carry out

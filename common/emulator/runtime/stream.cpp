@@ -104,8 +104,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
         if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
         const auto operation = std::make_shared<emu::Operation>(emu::Engine::host);
         operation->even_after_failure = true;  // it is told of the error
-        operation->work = emu::as_host_function(
-            [=](cudaError_t error) { callback(stream, error, userData); });
+        operation->work =
+            emu::as_host_function([=](cudaError_t error) { callback(stream, error, userData); });
         return Scheduler::instance().enqueue(stream, operation);
     });
 }

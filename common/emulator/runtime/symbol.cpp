@@ -55,8 +55,8 @@ cudaError_t copy_to(const Symbol& symbol, const void* src, std::size_t count, st
         char* to = nullptr;
         const cudaError_t error = part_of(symbol, offset, count, to);
         if (error != cudaSuccess) return error;
-        const bool to_device = kind == cudaMemcpyHostToDevice ||
-                               kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+        const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||
+                               kind == cudaMemcpyDefault;
         if (!to_device) return cudaErrorInvalidMemcpyDirection;
         return copy({to, count, static_cast<const char*>(src), count, count, 1}, kind, stream,
                     waits);

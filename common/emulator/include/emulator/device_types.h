@@ -1,6 +1,6 @@
 /// \file
-/// What the runtime tells about a device: the structure of cudaGetDeviceProperties, with the members
-/// that CUDA 13 still has, and the numbers of cudaDeviceGetAttribute.
+/// What the runtime tells about a device: the structure of cudaGetDeviceProperties, with the
+/// members that CUDA 13 still has, and the numbers of cudaDeviceGetAttribute.
 #pragma once
 
 #include <cstddef>

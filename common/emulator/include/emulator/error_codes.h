@@ -3,7 +3,8 @@
 /// same three on both back ends.
 #pragma once
 
-// clang-format off: one list, from which the enumeration and the two tables of texts are made
+/// One list, from which the enumeration and the table of texts are made.
+// clang-format off
 #define EMULATOR_CUDA_ERRORS(X) \
     X(cudaSuccess, 0, "no error") \
     X(cudaErrorInvalidValue, 1, "invalid argument") \

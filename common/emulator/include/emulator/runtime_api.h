@@ -1,6 +1,6 @@
 /// \file
-/// The host side of the CUDA runtime. Each function does, returns and reports what CUDA's function of
-/// the same name documents; the comments here say only what is particular to the emulator.
+/// The host side of the CUDA runtime. Each function does, returns and reports what CUDA's function
+/// of the same name documents; the comments here say only what is particular to the emulator.
 ///
 /// Every call but the texts of errors and the versions returns cudaErrorNoDevice where the
 /// environment hides the device (CUDA_VISIBLE_DEVICES), cudaErrorNotPermitted inside a host
@@ -69,8 +69,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
 
 // Copies. Ranges are checked against the allocations, directions against where they lie.
 cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t count, enum cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t count,
-                            enum cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t count, enum cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
 cudaError_t cudaMemcpy2D(void* dst, std::size_t dpitch, const void* src, std::size_t spitch,
                          std::size_t width, std::size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dpitch, const void* src, std::size_t spitch,
@@ -117,8 +117,8 @@ cudaError_t cudaFuncSetCacheConfig(const void* func, enum cudaFuncCache cacheCon
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, const void* func,
                                                           int blockSize,
                                                           std::size_t dynamicSMemSize);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks,
-                                                                   const void* func, int blockSize,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, const void* func,
+                                                                   int blockSize,
                                                                    std::size_t dynamicSMemSize,
                                                                    unsigned int flags);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* dynamicSmemSize,

@@ -180,3 +180,13 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize,
         [](const void* context, int) { return *static_cast<const std::size_t*>(context); },
         &dynamicSMemSize, blockSizeLimit);
 }
+
+template <class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, T func,
+                                                        std::size_t dynamicSMemSize = 0,
+                                                        int blockSizeLimit = 0,
+                                                        unsigned int flags = cudaOccupancyDefault) {
+    if (flags > cudaOccupancyDisableCachingOverride) return cudaErrorInvalidValue;
+    return cudaOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func, dynamicSMemSize,
+                                              blockSizeLimit);
+}

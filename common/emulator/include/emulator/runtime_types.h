@@ -142,13 +142,13 @@ enum cudaFuncCache : unsigned int {
 
 /// What a kernel needs. Static shared memory is known once one of its blocks has run.
 struct cudaFuncAttributes {
-    std::size_t sharedSizeBytes;    ///< static shared memory a block
-    std::size_t constSizeBytes;     ///< 0: not known to the emulator
-    std::size_t localSizeBytes;     ///< 0: not known to the emulator
+    std::size_t sharedSizeBytes;  ///< static shared memory a block
+    std::size_t constSizeBytes;   ///< 0: not known to the emulator
+    std::size_t localSizeBytes;   ///< 0: not known to the emulator
     int maxThreadsPerBlock;
-    int numRegs;                    ///< 32: as many as let an SM be full; no compiler said so
-    int ptxVersion;                 ///< major · 10 + minor
-    int binaryVersion;              ///< major · 10 + minor
+    int numRegs;        ///< 32: as many as let an SM be full; no compiler said so
+    int ptxVersion;     ///< major · 10 + minor
+    int binaryVersion;  ///< major · 10 + minor
     int cacheModeCA;
     int maxDynamicSharedSizeBytes;  ///< the most a launch may ask for
     int preferredShmemCarveout;     ///< percent of the SM's memory, or -1
