@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "emulator/device_code.hpp"
 #include "memory.hpp"
 #include "report.hpp"
-#include "emulator/device_code.hpp"
 #include "settings.hpp"
 #include "worker.hpp"
 
@@ -27,7 +27,9 @@ void allow_signal(int signal) {
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-bool in_kernel() { return this_worker != nullptr && block.in_kernel; }
+bool in_kernel() {
+    return this_worker != nullptr && block.in_kernel;
+}
 
 void handle_fault(int signal, siginfo_t* info, void*) {
     if (!in_kernel()) {
@@ -37,13 +39,12 @@ void handle_fault(int signal, siginfo_t* info, void*) {
     }
     allow_signal(signal);
     if (this_worker->stack_overflowed(info->si_addr)) {
-        report("%s: the thread's stack overflowed (%zu KB a thread)", where_running().c_str(),
-               Stacks::stack_bytes / 1024 - 4);
-    } else {
-        report("%s: illegal access to address %p: %s", where_running().c_str(), info->si_addr,
-               describe(info->si_addr).c_str());
+        this_worker->give_up(cudaErrorIllegalAddress,
+                             "%s: the thread's stack overflowed (%zu KB a thread)",
+                             where_running().c_str(), Stacks::stack_bytes / 1024 - 4);
     }
-    this_worker->give_up(cudaErrorIllegalAddress);
+    this_worker->give_up(cudaErrorIllegalAddress, "%s: illegal access to address %p: %s",
+                         where_running().c_str(), info->si_addr, describe(info->si_addr).c_str());
 }
 
 void handle_arithmetic(int signal, siginfo_t*, void*) {
@@ -52,19 +53,21 @@ void handle_arithmetic(int signal, siginfo_t*, void*) {
         return;
     }
     allow_signal(signal);
-    report("%s: integer division by zero (a GPU would go on with a meaningless value)",
-           where_running().c_str());
-    this_worker->give_up(cudaErrorLaunchFailure);
+    this_worker->give_up(
+        cudaErrorLaunchFailure,
+        "%s: integer division by zero (a GPU would go on with a meaningless value)",
+        where_running().c_str());
 }
 
 void handle_watchdog(int signal, siginfo_t*, void*) {
     if (!in_kernel()) return;
     allow_signal(signal);
-    report("%s has run for over %.0f s. Does it wait in a loop for another thread or block? The "
-           "emulator runs a thread until it reaches a barrier, so that such a loop never ends. "
-           "EMULATOR_WATCHDOG=SECONDS sets the limit.%s",
-           where_running().c_str(), settings().watchdog_s, describe_waits().c_str());
-    this_worker->give_up(cudaErrorLaunchTimeout);
+    this_worker->give_up(
+        cudaErrorLaunchTimeout,
+        "%s has run for over %.0f s. Does it wait in a loop for another thread or block? The "
+        "emulator runs a thread until it reaches a barrier, so that such a loop never ends. "
+        "EMULATOR_WATCHDOG=SECONDS sets the limit.%s",
+        where_running().c_str(), settings().watchdog_s, describe_waits().c_str());
 }
 
 void install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction* before) {
@@ -83,7 +86,9 @@ void install_fault_handlers() {
     install(watchdog_signal, handle_watchdog, nullptr);
 }
 
-void interrupt_worker(pthread_t worker) { pthread_kill(worker, watchdog_signal); }
+void interrupt_worker(pthread_t worker) {
+    pthread_kill(worker, watchdog_signal);
+}
 
 FaultStack::FaultStack() : memory_(new char[fault_stack_bytes]) {
     stack_t stack = {};
@@ -99,13 +104,16 @@ FaultStack::~FaultStack() {
 }
 
 void trap() {
-    report("%s: __trap()", where_running().c_str());
-    this_worker->give_up(cudaErrorLaunchFailure);
+    this_worker->give_up(cudaErrorLaunchFailure, "%s: __trap()", where_running().c_str());
 }
 
-unsigned running_worker() { return this_worker == nullptr ? 0 : this_worker->index(); }
+unsigned running_worker() {
+    return this_worker == nullptr ? 0 : this_worker->index();
+}
 
-unsigned nsmid() { return settings().workers; }
+unsigned nsmid() {
+    return settings().workers;
+}
 
 }  // namespace emu
 
@@ -122,9 +130,8 @@ extern "C" std::clock_t clock() noexcept {
 extern "C" [[noreturn]] void __assert_fail(const char* expression, const char* file,
                                            unsigned int line, const char* function) noexcept {
     if (emu::in_kernel()) {
-        emu::report("%s:%u: %s: %s: Assertion `%s` failed.", file, line, function,
-                    emu::where_running().c_str(), expression);
-        emu::this_worker->give_up(cudaErrorAssert);
+        emu::this_worker->give_up(cudaErrorAssert, "%s:%u: %s: %s: Assertion `%s` failed.", file,
+                                  line, function, emu::where_running().c_str(), expression);
     }
     std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     std::abort();

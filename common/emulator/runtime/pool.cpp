@@ -37,7 +37,9 @@ struct Progress {
     std::atomic<std::int64_t> begun_ns{0};  ///< when the running chunk began; 0: idle
 };
 
-std::int64_t now_ns() { return Clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+std::int64_t now_ns() {
+    return Clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
 
 class Pool {
 public:

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdarg>
 #include <cstdio>
 
 #include "worker.hpp"
@@ -25,31 +24,29 @@ std::string describe_place(const Site& site) {
 }
 
 std::string describe_state(unsigned slot) {
+    if (slot == block.current && block.waiting[slot] < Wait::barrier) return "running";
     switch (block.waiting[slot]) {
         case Wait::barrier:
-            return "wait at __syncthreads(), " + describe_place(block.barrier);
+            return "waiting at __syncthreads(), " + describe_place(block.barrier);
         case Wait::other_barrier:
-            return "wait at __syncthreads(), " + describe_place(block.slots[slot].site);
+            return "waiting at __syncthreads(), " + describe_place(block.slots[slot].site);
         case Wait::warp:
-            return "wait at a warp primitive, " + describe_place(block.slots[slot].site);
+            return "waiting at a warp primitive, " + describe_place(block.slots[slot].site);
         case Wait::finished:
-            return "have returned from the kernel";
+            return "returned from the kernel";
         case Wait::not_begun:
-            return "have not begun";
+            return "not begun";
         case Wait::none:
             break;
     }
-    return "are running";
+    return "ready to go on";
 }
 
 }  // namespace
 
-void report(const char* format, ...) {
-    std::va_list arguments;
-    va_start(arguments, format);
+void report_arguments(const char* format, std::va_list arguments) {
     char text[4096];
     const int used = std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     if (used < 0) return;
     const std::string line = "emulator: " + std::string(text) + "\n";
     std::fflush(stdout);
@@ -67,11 +64,12 @@ std::string describe_waits() {
         const unsigned first_slot = block.slot_of[first];
         const std::string state = describe_state(first_slot);
         unsigned last = first;
-        while (last + 1 < block.threads && describe_state(block.slot_of[last + 1]) == state) ++last;
+        while (last + 1 < block.threads && describe_state(block.slot_of[last + 1]) == state)
+            ++last;
         lines += first == last ? "\n  thread " : "\n  threads ";
         lines += triple(block.slots[first_slot].index);
         if (last != first) lines += " to " + triple(block.slots[block.slot_of[last]].index);
-        lines += " " + state;
+        lines += ": " + state;
         first = last + 1;
     }
     return lines;

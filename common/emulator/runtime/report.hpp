@@ -2,12 +2,13 @@
 /// Messages for the person at the terminal.
 #pragma once
 
+#include <cstdarg>
 #include <string>
 
 namespace emu {
 
-/// Writes `emulator: …` and a line end to stderr in one piece. Format as printf.
-[[gnu::format(printf, 1, 2)]] void report(const char* format, ...);
+/// Writes `emulator: …` and a line end to stderr in one piece. Format as vprintf.
+void report_arguments(const char* format, std::va_list arguments);
 
 /// "kernel NAME, block (x,y,z), thread (x,y,z)" of the thread that runs on this host thread.
 std::string where_running();

@@ -10,13 +10,14 @@ namespace emu {
 enum class ThreadOrder { forward, reverse, random };
 
 struct Settings {
-    unsigned workers;      ///< EMULATOR_WORKERS: host threads that run blocks; default: one per core
-    ThreadOrder order;     ///< EMULATOR_ORDER: forward (default), reverse, random or random:SEED
-    std::uint64_t seed;    ///< of the random order; default 1
-    double watchdog_s;     ///< EMULATOR_WATCHDOG: seconds a thread may run on without meeting a wait
+    unsigned workers;    ///< EMULATOR_WORKERS: host threads that run blocks; default: one per core
+    ThreadOrder order;   ///< EMULATOR_ORDER: forward (default), reverse, random or random:SEED
+    std::uint64_t seed;  ///< of the random order; default 1
+    double watchdog_s;   ///< EMULATOR_WATCHDOG: seconds a thread may run on without meeting a wait
 };
 
-/// Reads the environment once. A value that makes no sense ends the process with status 2 and a line.
+/// Reads the environment once. A value that makes no sense ends the process with status 2 and a
+/// line.
 const Settings& settings();
 
 }  // namespace emu

@@ -20,8 +20,12 @@ SharedSite register_shared(std::size_t size, std::size_t alignment) {
     return {offset, size, count++};
 }
 
-unsigned shared_site_count() { return count; }
+unsigned shared_site_count() {
+    return count;
+}
 
-std::size_t shared_site_bytes() { return bytes; }
+std::size_t shared_site_bytes() {
+    return bytes;
+}
 
 }  // namespace emu

@@ -20,7 +20,9 @@ Stacks::Stacks(std::size_t count) : count_(count) {
     begin_ = static_cast<char*>(memory);
 }
 
-Stacks::~Stacks() { munmap(begin_, count_ * stack_bytes); }
+Stacks::~Stacks() {
+    munmap(begin_, count_ * stack_bytes);
+}
 
 char* Stacks::top(std::size_t index) {
     char* const bottom = begin_ + index * stack_bytes;

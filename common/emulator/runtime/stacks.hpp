@@ -16,8 +16,8 @@ public:
     Stacks(const Stacks&) = delete;
     Stacks& operator=(const Stacks&) = delete;
 
-    /// The address just above stack `index`, 16-byte aligned. Stacks are staggered: equal offsets in
-    /// all of them would fall into the same few sets of the processor's caches.
+    /// The address just above stack `index`, 16-byte aligned. Stacks are staggered: equal offsets
+    /// in all of them would fall into the same few sets of the processor's caches.
     char* top(std::size_t index);
 
     /// Whether an address lies in a guard page, that is, whether a stack has overflowed.

@@ -21,12 +21,15 @@ unsigned find_runnable(unsigned begin, unsigned end) {
     return static_cast<unsigned>(static_cast<const Wait*>(found) - block.waiting);
 }
 
-bool at_barrier(Wait wait) { return wait == Wait::barrier || wait == Wait::other_barrier; }
+bool at_barrier(Wait wait) {
+    return wait == Wait::barrier || wait == Wait::other_barrier;
+}
 
 /// How many threads wait at a barrier.
 unsigned count_at_barrier() {
     unsigned count = 0;
-    for (unsigned slot = 0; slot < block.started; ++slot) count += at_barrier(block.waiting[slot]);
+    for (unsigned slot = 0; slot < block.started; ++slot)
+        count += at_barrier(block.waiting[slot]);
     return count;
 }
 
@@ -34,11 +37,11 @@ unsigned count_at_barrier() {
 void release_barrier() {
     BlockState& b = block;
     if (b.diverged) {
-        report("kernel %s, block (%u,%u,%u): the threads wait at different barriers; all threads of "
-               "a block must reach the same __syncthreads():%s",
-               this_worker->task().name, blockIdx.x, blockIdx.y, blockIdx.z,
-               describe_waits().c_str());
-        this_worker->give_up(cudaErrorLaunchTimeout);
+        this_worker->give_up(
+            cudaErrorLaunchTimeout,
+            "kernel %s, block (%u,%u,%u): the threads wait at different barriers; all threads of "
+            "a block must reach the same __syncthreads():%s",
+            this_worker->task().name, blockIdx.x, blockIdx.y, blockIdx.z, describe_waits().c_str());
     }
     for (unsigned slot = 0; slot < b.threads; ++slot) {
         if (b.waiting[slot] == Wait::barrier) b.waiting[slot] = Wait::none;
@@ -60,9 +63,9 @@ unsigned next_slot() {
     slot = find_runnable(0, b.started);
     if (slot == none && complete_waiting_warps()) slot = find_runnable(0, b.started);
     if (slot != none) return slot;
-    report("kernel %s, block (%u,%u,%u): deadlock, no thread can go on:%s", this_worker->task().name,
-           blockIdx.x, blockIdx.y, blockIdx.z, describe_waits().c_str());
-    this_worker->give_up(cudaErrorLaunchTimeout);
+    this_worker->give_up(
+        cudaErrorLaunchTimeout, "kernel %s, block (%u,%u,%u): deadlock, no thread can go on:%s",
+        this_worker->task().name, blockIdx.x, blockIdx.y, blockIdx.z, describe_waits().c_str());
 }
 
 Wait enter_other_barrier(Site site) {

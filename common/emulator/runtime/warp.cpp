@@ -12,7 +12,9 @@ constexpr unsigned lanes = 32;
 /// What a lane reads from one that takes no part: no program should be right by luck.
 constexpr std::uint64_t no_value = 0xCBCBCBCBCBCBCBCBULL;
 
-unsigned slot_of_lane(unsigned warp, unsigned lane) { return block.slot_of[warp * lanes + lane]; }
+unsigned slot_of_lane(unsigned warp, unsigned lane) {
+    return block.slot_of[warp * lanes + lane];
+}
 
 /// Lanes of the warp whose thread has not returned.
 unsigned living_lanes(unsigned warp) {
@@ -41,7 +43,9 @@ unsigned source_lane(unsigned lane, const LaneRequest& r) {
     }
 }
 
-unsigned low_half(std::uint64_t bits) { return static_cast<unsigned>(bits); }
+unsigned low_half(std::uint64_t bits) {
+    return static_cast<unsigned>(bits);
+}
 
 unsigned combine(WarpOperation operation, unsigned a, unsigned b) {
     const int sa = static_cast<int>(a);
@@ -69,7 +73,8 @@ unsigned combine(WarpOperation operation, unsigned a, unsigned b) {
 /// Calls `visit(lane)` for each lane of the set, lowest first.
 template <class Visit>
 void for_each_lane(unsigned set, Visit visit) {
-    for (; set != 0; set &= set - 1) visit(static_cast<unsigned>(__builtin_ctz(set)));
+    for (; set != 0; set &= set - 1)
+        visit(static_cast<unsigned>(__builtin_ctz(set)));
 }
 
 /// The same result for all lanes of the group: votes and reductions.
@@ -130,9 +135,8 @@ void complete(unsigned index, unsigned group) {
         }
     }
     warp.waiting &= ~group;
-    for_each_lane(group, [&](unsigned lane) {
-        block.waiting[slot_of_lane(index, lane)] = Wait::none;
-    });
+    for_each_lane(group,
+                  [&](unsigned lane) { block.waiting[slot_of_lane(index, lane)] = Wait::none; });
 }
 
 /// The waiting lanes that asked for the same with the same mask as `lane`.
@@ -170,9 +174,10 @@ std::uint64_t meet_warp(const LaneRequest& request, Site site) {
     const unsigned lane = linear % lanes;
     if ((request.mask >> lane & 1u) == 0) {
         block.slots[here].site = site;
-        report("%s: %s:%d: the mask 0x%08x of a warp primitive lacks the calling lane %u",
-               where_running().c_str(), site.file, site.line, request.mask, lane);
-        this_worker->give_up(cudaErrorLaunchFailure);
+        this_worker->give_up(
+            cudaErrorLaunchFailure,
+            "%s: %s:%d: the mask 0x%08x of a warp primitive lacks the calling lane %u",
+            where_running().c_str(), site.file, site.line, request.mask, lane);
     }
     Warp& warp = this_worker->warp(index);
     warp.request[lane] = request;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstring>
 #include <new>
 #include <numeric>
@@ -71,7 +72,9 @@ void fiber_entry(boost::context::detail::transfer_t from) {
 
 }  // namespace
 
-void Worker::Unmap::operator()(char* memory) const { munmap(memory, bytes); }
+void Worker::Unmap::operator()(char* memory) const {
+    munmap(memory, bytes);
+}
 
 Worker::Worker(unsigned index)
     : index_(index),
@@ -93,7 +96,9 @@ Worker::Worker(unsigned index)
     this_worker = this;
 }
 
-Worker::~Worker() { this_worker = nullptr; }
+Worker::~Worker() {
+    this_worker = nullptr;
+}
 
 void Worker::shape_block(dim3 shape, std::uint64_t block_number) {
     const ThreadOrder order = settings().order;
@@ -123,7 +128,8 @@ void Worker::begin_launch(Task& task, std::uint64_t launch) {
     task_ = &task;
     launch_ = launch;
     static_shared_ = 0;
-    for (const SharedSite* const site : touched_sites_) touched_[site->index] = 0;
+    for (const SharedSite* const site : touched_sites_)
+        touched_[site->index] = 0;
     touched_sites_.clear();
     blockDim = task.block;
     gridDim = task.grid;
@@ -135,10 +141,11 @@ void Worker::touch(const SharedSite& site) {
     static_shared_ += site.bytes;
     note_static_shared(task_->function, static_shared_);
     if (static_shared_ > static_shared_limit) {
-        report("%s: %zu bytes of __shared__ variables; the limit is %zu (nvcc refuses this kernel): "
-               "use dynamic shared memory and cudaFuncSetAttribute",
-               where_running().c_str(), static_shared_, static_shared_limit);
-        give_up(cudaErrorInvalidValue);
+        give_up(
+            cudaErrorInvalidValue,
+            "%s: %zu bytes of __shared__ variables; the limit is %zu (nvcc refuses this kernel): "
+            "use dynamic shared memory and cudaFuncSetAttribute",
+            where_running().c_str(), static_shared_, static_shared_limit);
     }
     std::memset(block.shared + site.offset, never_written, site.bytes);
 }
@@ -146,8 +153,8 @@ void Worker::touch(const SharedSite& site) {
 void Worker::prepare_fiber(unsigned slot) {
     char* const top = stacks_.top(stacks_used_++);
 #ifdef EMULATOR_BOOST_CONTEXT
-    slots_[slot].context.position = boost::context::detail::make_fcontext(
-        top, Stacks::stack_bytes / 2, fiber_entry);
+    slots_[slot].context.position =
+        boost::context::detail::make_fcontext(top, Stacks::stack_bytes / 2, fiber_entry);
 #else
     // As a call would leave it: the return address, here none, at a multiple of 16 less 8.
     void** const frame = reinterpret_cast<void**>(top) - 1;
@@ -162,7 +169,13 @@ void Worker::go_home() {
     __builtin_unreachable();
 }
 
-void Worker::give_up(cudaError_t error) {
+void Worker::give_up(cudaError_t error, const char* format, ...) {
+    if (!task_->reported.exchange(true)) {
+        std::va_list arguments;
+        va_start(arguments, format);
+        report_arguments(format, arguments);
+        va_end(arguments);
+    }
     error_ = error;
     siglongjmp(give_up_point_, 1);
 }
@@ -175,7 +188,8 @@ void Worker::run_block(uint3 index, std::uint64_t number) {
     block.finished = 0;
     block.diverged = false;
     stacks_used_ = 0;
-    for (unsigned warp = 0; warp * 32 < block.threads; ++warp) warps_[warp].waiting = 0;
+    for (unsigned warp = 0; warp * 32 < block.threads; ++warp)
+        warps_[warp].waiting = 0;
     std::fill_n(waiting_.begin(), block.threads + 1, Wait::not_begun);
     for (const SharedSite* const site : touched_sites_) {
         std::memset(block.shared + site->offset, never_written, site->bytes);
@@ -209,6 +223,8 @@ cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t f
     return error_;
 }
 
-void touch_shared(const SharedSite& site) { this_worker->touch(site); }
+void touch_shared(const SharedSite& site) {
+    this_worker->touch(site);
+}
 
 }  // namespace emu

@@ -29,8 +29,10 @@ public:
     cudaError_t run_blocks(Task& task, std::uint64_t launch, std::uint64_t first,
                            std::uint64_t last);
 
-    /// Gives up the running block; the report has been written. Only from the worker's own thread.
-    [[noreturn]] void give_up(cudaError_t error);
+    /// Gives up the running block and, with it, the launch. The first block of a launch to fail
+    /// reports why. Only from the worker's own thread.
+    [[noreturn, gnu::format(printf, 3, 4)]] void give_up(cudaError_t error, const char* format,
+                                                         ...);
 
     /// A place to start a new fiber for `slot`.
     void prepare_fiber(unsigned slot);

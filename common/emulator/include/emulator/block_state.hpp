@@ -12,8 +12,8 @@
 #include "emulator/context_switch.hpp"
 #include "emulator/vector_types.hpp"
 
-/// Indices of the running thread and the shape of its launch. Real variables, so that a debugger can
-/// stop at `break kernel.cu:11 if threadIdx.x == 3`.
+/// Indices of the running thread and the shape of its launch. Real variables, so that a debugger
+/// can stop at `break kernel.cu:11 if threadIdx.x == 3`.
 extern __thread uint3 threadIdx;
 extern __thread uint3 blockIdx;
 extern __thread dim3 blockDim;
@@ -33,23 +33,23 @@ struct Site {
 /// What a switch to or from a thread touches, in one cache line.
 struct alignas(64) Slot {
     Context context;
-    uint3 index;               ///< its threadIdx
-    unsigned short linear;     ///< its linear thread index
-    Site site;                 ///< where it waits, unless that is the block's barrier
+    uint3 index;            ///< its threadIdx
+    unsigned short linear;  ///< its linear thread index
+    Site site;              ///< where it waits, unless that is the block's barrier
 };
 
 /// One worker's current block; one per worker thread, reached through `block`.
 struct BlockState {
-    unsigned threads;      ///< threads in the block
-    unsigned started;      ///< slots begun so far: they begin in order
-    unsigned finished;     ///< slots whose thread has returned
-    unsigned current;      ///< the slot that runs now
+    unsigned threads;   ///< threads in the block
+    unsigned started;   ///< slots begun so far: they begin in order
+    unsigned finished;  ///< slots whose thread has returned
+    unsigned current;   ///< the slot that runs now
     Slot* slots;
-    Wait* waiting;         ///< by slot, and one more that never runs
-    Site barrier;          ///< the barrier that the block's threads met last
-    unsigned votes;        ///< of __syncthreads_count
-    bool diverged;         ///< some threads wait at another barrier than the others
-    bool in_kernel;        ///< this host thread is running device code
+    Wait* waiting;                  ///< by slot, and one more that never runs
+    Site barrier;                   ///< the barrier that the block's threads met last
+    unsigned votes;                 ///< of __syncthreads_count
+    bool diverged;                  ///< some threads wait at another barrier than the others
+    bool in_kernel;                 ///< this host thread is running device code
     const unsigned short* slot_of;  ///< by linear thread index: its slot
     unsigned char* touched;         ///< by shared variable: seen in this launch by this worker
     char* shared;                   ///< memory of the __shared__ variables

@@ -1,11 +1,12 @@
 /// \file
 /// Switching between the fibers that stand for a block's threads.
 ///
-/// A barrier is where the emulator spends its time: 256 threads at nine barriers are 2304 switches a
-/// block. On x86-64 the switch is therefore a few inline instructions: it saves the stack and frame
-/// pointers and the address to go on from, and declares every other register as clobbered, so that
-/// the compiler saves just the values that live across this one barrier. The indirect jump mostly
-/// goes where it went the last time, which the processor predicts. Elsewhere Boost.Context does it.
+/// A barrier is where the emulator spends its time: 256 threads at nine barriers are 2304 switches
+/// a block. On x86-64 the switch is therefore a few inline instructions: it saves the stack and
+/// frame pointers and the address to go on from, and declares every other register as clobbered, so
+/// that the compiler saves just the values that live across this one barrier. The indirect jump
+/// mostly goes where it went the last time, which the processor predicts. Elsewhere Boost.Context
+/// does it.
 #pragma once
 
 #if !defined(__x86_64__) && !defined(EMULATOR_BOOST_CONTEXT)

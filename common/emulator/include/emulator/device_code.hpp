@@ -29,10 +29,16 @@ inline unsigned long long globaltimer() {
 /// The worker that runs the block, which stands for a multiprocessor.
 unsigned running_worker();
 
-inline unsigned smid() { return running_worker(); }
+inline unsigned smid() {
+    return running_worker();
+}
 unsigned nsmid();
-inline unsigned laneid() { return block.slots[block.current].linear % 32u; }
-inline unsigned warpid() { return block.slots[block.current].linear / 32u; }
+inline unsigned laneid() {
+    return block.slots[block.current].linear % 32u;
+}
+inline unsigned warpid() {
+    return block.slots[block.current].linear / 32u;
+}
 
 /// Ends the kernel with cudaErrorLaunchFailure.
 [[noreturn]] void trap();
@@ -43,9 +49,13 @@ int count_in_block(bool predicate, int line, const char* file);
 }  // namespace emu
 
 /// Cycles of the emulated device: nanoseconds, at its nominal 1 GHz.
-inline long long clock64() { return static_cast<long long>(emu::globaltimer()); }
+inline long long clock64() {
+    return static_cast<long long>(emu::globaltimer());
+}
 
-inline void __trap() { emu::trap(); }
+inline void __trap() {
+    emu::trap();
+}
 
 inline int __syncthreads_count(int predicate, int line = __builtin_LINE(),
                                const char* file = __builtin_FILE()) {

@@ -2,6 +2,7 @@
 /// What a rewritten `kernel<<<grid, block, shared, stream>>>(arguments)` becomes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <tuple>
@@ -30,9 +31,10 @@ inline Config config(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
 struct Task {
     dim3 grid;
     dim3 block;
-    std::size_t dynamic_shared = 0;  ///< bytes
-    const void* function = nullptr;  ///< the kernel's address, or null where it has none
-    const char* name = "";           ///< as the source wrote it; for reports
+    std::size_t dynamic_shared = 0;     ///< bytes
+    const void* function = nullptr;     ///< the kernel's address, or null where it has none
+    const char* name = "";              ///< as the source wrote it; for reports
+    std::atomic<bool> reported{false};  ///< why it was given up has been written
 
     virtual ~Task() = default;
 
@@ -40,7 +42,8 @@ struct Task {
     virtual void run_threads() = 0;
 };
 
-/// Checks the launch against the device's limits and puts it into its stream, or sets the last error.
+/// Checks the launch against the device's limits and puts it into its stream, or sets the last
+/// error.
 void enqueue_kernel(std::shared_ptr<Task> task, cudaStream_t stream);
 
 /// A task that calls `body` once for each thread.
@@ -69,8 +72,8 @@ void enqueue(const Config& config, const void* function, const char* name, Body 
     enqueue_kernel(std::move(task), config.stream);
 }
 
-/// A kernel known by name: the arguments convert to its own parameter types, as nvcc has it, and the
-/// compiler may inline it into the loop over threads.
+/// A kernel known by name: the arguments convert to its own parameter types, as nvcc has it, and
+/// the compiler may inline it into the loop over threads.
 template <auto Kernel, class Signature = decltype(Kernel)>
 struct NamedLauncher;
 
@@ -101,10 +104,8 @@ struct PointerLauncher {
 
     void operator()(Parameters... arguments) const {
         enqueue(config, reinterpret_cast<const void*>(kernel), name,
-                [function = kernel,
-                 values = std::tuple<Parameters...>(std::forward<Parameters>(arguments)...)] {
-                    std::apply(function, values);
-                });
+                [function = kernel, values = std::tuple<Parameters...>(std::forward<Parameters>(
+                                        arguments)...)] { std::apply(function, values); });
     }
 };
 

@@ -12,7 +12,7 @@ namespace emu {
 struct SharedSite {
     std::size_t offset;  ///< bytes from BlockState::shared
     std::size_t bytes;
-    unsigned index;      ///< into BlockState::touched
+    unsigned index;  ///< into BlockState::touched
 };
 
 /// Reserves room for a variable of `bytes` at a multiple of `alignment`. Called before main.
@@ -45,7 +45,9 @@ Array& dynamic_shared() {
 /// Dynamic shared memory declared outside of any function.
 template <class T>
 struct DynamicShared {
-    operator T*() const { return reinterpret_cast<T*>(block.dynamic_shared); }  // as an array decays
+    operator T*() const {
+        return reinterpret_cast<T*>(block.dynamic_shared);
+    }  // as an array decays
 };
 
 }  // namespace emu

@@ -1,6 +1,6 @@
 /// \file
-/// Warp primitives: 32 neighbouring threads exchange values. The lanes named in `mask` meet; the last
-/// one to arrive works out every lane's result.
+/// Warp primitives: 32 neighbouring threads exchange values. The lanes named in `mask` meet; the
+/// last one to arrive works out every lane's result.
 #pragma once
 
 #include <cstdint>
@@ -110,8 +110,8 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin_LINE(),
                               const char* file = __builtin_FILE()) {
-    return static_cast<unsigned>(emu::meet_warp(
-        {emu::WarpOperation::ballot, mask, predicate != 0, 0, 32}, {file, line}));
+    return static_cast<unsigned>(
+        emu::meet_warp({emu::WarpOperation::ballot, mask, predicate != 0, 0, 32}, {file, line}));
 }
 
 inline int __any_sync(unsigned mask, int predicate, int line = __builtin_LINE(),
