@@ -1,6 +1,6 @@
 /// \file
-/// The error codes of the CUDA runtime: name, number and message of each, so that a program sees the
-/// same three on both back ends.
+/// The error codes of the CUDA runtime: name, number and message of each, so that a program sees
+/// the same three on both back ends.
 #pragma once
 
 /// One list, from which the enumeration and the table of texts are made.
