@@ -15,12 +15,6 @@
 
 namespace mf {
 
-/// What a launch costs when its kernel does nothing, in ms.
-struct LaunchOverhead {
-    double single_ms = 0;   ///< one empty launch between two events: part of every cold sample
-    double batched_ms = 0;  ///< each of many in a row: no batched time can be shorter
-};
-
 namespace detail {
 
 template <int>

@@ -25,6 +25,12 @@ struct Ceilings {
     std::size_t l2_bytes = 0;                   ///< 0: unknown
 };
 
+/// What a launch costs when its kernel does nothing, in ms.
+struct LaunchOverhead {
+    double single_ms = 0;   ///< one empty launch between two events: part of every cold sample
+    double batched_ms = 0;  ///< each of many in a row: no batched time can be shorter
+};
+
 /// Where the bytes probably came from.
 enum class Residency {
     memory,           ///< nothing speaks against the device's memory
