@@ -148,6 +148,6 @@ EMU_ATOMIC(atomicXor, unsigned long long, before ^ value, __atomic_fetch_xor)
 EMU_ATOMIC_CAS_SCOPES(int)
 EMU_ATOMIC_CAS_SCOPES(unsigned int)
 EMU_ATOMIC_CAS_SCOPES(unsigned long long)
-EMU_ATOMIC_CAS_SCOPES(unsigned short)
+EMU_ATOMIC_CAS(atomicCAS, device, unsigned short)  // as in CUDA's headers, this scope alone
 #undef EMU_ATOMIC_CAS_SCOPES
 #undef EMU_ATOMIC_CAS
