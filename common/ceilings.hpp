@@ -22,7 +22,7 @@ __global__ void do_nothing() {}
 
 }  // namespace detail
 
-inline LaunchOverhead launch_overhead(cudaStream_t stream) {
+inline LaunchOverhead measure_launch_overhead(cudaStream_t stream) {
     const Variant empty{"empty launch", "one launch of a kernel that does nothing",
                         [](cudaStream_t s) {
                             detail::do_nothing<0><<<1, 1, 0, s>>>();
@@ -61,12 +61,13 @@ inline double copy_gb_per_s(cudaStream_t stream) {
     return gb_per_s(2.0 * static_cast<double>(bytes), median(series.ms));
 }
 
-/// All ceilings of this run.
+/// All ceilings of this run; without the bandwidth of a copy in a build with -G, which gets no rates.
 inline Ceilings measure_ceilings(cudaStream_t stream, const DeviceInfo& device) {
     Ceilings ceilings;
     ceilings.data_sheet_gb_per_s = device.peak_gb_per_s;
-    ceilings.copy_gb_per_s = copy_gb_per_s(stream);
+    if (!device_debug_build) ceilings.copy_gb_per_s = copy_gb_per_s(stream);
     ceilings.l2_bytes = device.l2_bytes;
+    ceilings.launch_overhead = measure_launch_overhead(stream);
     return ceilings;
 }
 

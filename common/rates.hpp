@@ -18,17 +18,18 @@ constexpr bool device_debug_build = true;
 constexpr bool device_debug_build = false;
 #endif
 
-/// What a rate is measured against.
-struct Ceilings {
-    std::optional<double> data_sheet_gb_per_s;  ///< from the device's attributes; none: unknown
-    std::optional<double> copy_gb_per_s;        ///< a large copy within the device, in this run
-    std::size_t l2_bytes = 0;                   ///< 0: unknown
-};
-
 /// What a launch costs when its kernel does nothing, in ms.
 struct LaunchOverhead {
     double single_ms = 0;   ///< one empty launch between two events: part of every cold sample
     double batched_ms = 0;  ///< each of many in a row: no batched time can be shorter
+};
+
+/// What a figure is held against.
+struct Ceilings {
+    std::optional<double> data_sheet_gb_per_s;  ///< from the device's attributes; none: unknown
+    std::optional<double> copy_gb_per_s;        ///< a large copy within the device, in this run
+    std::size_t l2_bytes = 0;                   ///< 0: unknown
+    std::optional<LaunchOverhead> launch_overhead;
 };
 
 /// Where the bytes probably came from.

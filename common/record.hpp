@@ -126,7 +126,6 @@ public:
     }
 
     void set_ceilings(const Ceilings& ceilings) { ceilings_ = ceilings; }
-    void set_launch_overhead(const LaunchOverhead& overhead) { overhead_ = overhead; }
 
     /// A result that only this program has.
     void add_extra(const std::string& key, Json value) { extra_.set(key, std::move(value)); }
@@ -141,9 +140,9 @@ public:
         Json ceilings{{"data_sheet_gb_per_s", ceilings_.data_sheet_gb_per_s},
                       {"copy_gb_per_s", ceilings_.copy_gb_per_s}};
         Json overhead = nullptr;
-        if (overhead_) {
-            overhead = Json{{"single_ms", overhead_->single_ms},
-                            {"batched_ms", overhead_->batched_ms}};
+        if (ceilings_.launch_overhead) {
+            overhead = Json{{"single_ms", ceilings_.launch_overhead->single_ms},
+                            {"batched_ms", ceilings_.launch_overhead->batched_ms}};
         }
         Json record{{"schema", "measure-first/record/v1"},
                     {"program", program_},
@@ -242,7 +241,6 @@ private:
     bool all_right_ = true;
     Json checks_ = Json::array();
     Ceilings ceilings_;
-    std::optional<LaunchOverhead> overhead_;
     Json series_ = Json::array();
     Json comparisons_ = Json::array();
     Json extra_ = Json::object();

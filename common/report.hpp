@@ -120,14 +120,21 @@ inline void print_comparison(std::ostream& out, const Comparison& comparison) {
     out << comparison.sentence() << "\n";
 }
 
-/// The ceilings of this run.
+/// What this device can do in this run.
 inline void print_ceilings(std::ostream& out, const Ceilings& ceilings) {
-    if (device_debug_build) return;
     const auto rate = [](const std::optional<double>& value) {
         return value ? readable(*value) + " GB/s" : std::string("unknown");
     };
-    out << "Ceilings: data sheet " << rate(ceilings.data_sheet_gb_per_s) << ", copy in this run "
-        << rate(ceilings.copy_gb_per_s) << " (read + write)\n";
+    if (!device_debug_build) {
+        out << "Ceilings: data sheet " << rate(ceilings.data_sheet_gb_per_s)
+            << ", copy in this run " << rate(ceilings.copy_gb_per_s) << " (read + write)\n";
+    }
+    if (ceilings.launch_overhead) {
+        out << "An empty launch: " << readable(us_of_ms(ceilings.launch_overhead->single_ms))
+            << " us alone between two events (part of a sample of one launch, so of every cold "
+               "one), "
+            << readable(us_of_ms(ceilings.launch_overhead->batched_ms)) << " us in a batch\n";
+    }
 }
 
 }  // namespace mf
