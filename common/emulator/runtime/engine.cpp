@@ -3,6 +3,8 @@
 #include <thread>
 #include <utility>
 
+#include "host_guard.hpp"
+
 namespace emu {
 
 void EngineThread::post(std::function<void()> job) {
@@ -18,6 +20,11 @@ void EngineThread::post(std::function<void()> job) {
 }
 
 void EngineThread::run() {
+    if (reach_ == Reach::device) {
+        allow_device_access();
+    } else {
+        deny_device_access();
+    }
     while (true) {
         std::function<void()> job;
         {

@@ -14,6 +14,8 @@
 #include <mutex>
 #include <vector>
 
+#include "host_guard.hpp"
+
 namespace emu {
 namespace {
 
@@ -155,6 +157,7 @@ cudaError_t allocate(const char* made_by, MemoryKind kind, unsigned flags, std::
     }
     if (size >= huge_page_size) madvise(first_page, pages, MADV_HUGEPAGE);
     fill(first_page, pages);
+    if (kind == MemoryKind::device) guard_from_host(first_page, pages);
     // Its end touches the guard behind it, as near as the alignment allows.
     char* const begin = first_page + pages - used;
     const std::lock_guard<std::mutex> lock(all.mutex);

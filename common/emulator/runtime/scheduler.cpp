@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "host_guard.hpp"
 #include "pool.hpp"
 
 namespace emu {
@@ -234,10 +235,12 @@ void Scheduler::start(const Operations& ready) {
         switch (operation->engine) {
             case Engine::none:
                 break;
-            case Engine::kernel:
+            case Engine::kernel: {
+                const DeviceAccess for_workers;  // the first launch starts them
                 pool_submit(operation->task,
                             [this, operation](cudaError_t error) { finish(operation, error); });
                 break;
+            }
             case Engine::upload:
                 run_on(upload_, operation);
                 break;

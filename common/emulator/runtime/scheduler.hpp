@@ -104,10 +104,10 @@ private:
     std::size_t running_ = 0;  ///< of these, the ones that an engine holds
     std::size_t waiting_for_room_ = 0;
 
-    EngineThread upload_;
-    EngineThread download_;
-    EngineThread device_copy_;
-    EngineThread host_;
+    EngineThread upload_{Reach::device};
+    EngineThread download_{Reach::device};
+    EngineThread device_copy_{Reach::device};
+    EngineThread host_{Reach::host_only};
 };
 
 /// Whether the process is at its end, so that no call can do anything.
