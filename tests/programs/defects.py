@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Writes a chapter program with one mistake in it: defects.py NAME SOURCE OUTPUT.
+
+The tests build these programs to see that each mistake ends in status 1 and that no rate is
+printed. A mistake replaces text that must occur exactly once in the source, so that a program that
+has moved on makes the build fail instead of testing nothing. Without arguments: the names, each
+with the file that it changes.
+"""
+
+import sys
+from pathlib import Path
+
+SAXPY = "02_saxpy_bandwidth/saxpy_bandwidth.cu"
+BLUR = "06_box_blur/box_blur.cu"
+HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
+
+# name: (file, text, text instead)
+DEFECTS = {
+    "saxpy_block_too_large": (
+        SAXPY,
+        "constexpr int threads_per_block = 256;",
+        "constexpr int threads_per_block = 2048;",
+    ),
+    "saxpy_drops_tail": (
+        SAXPY,
+        "    const std::int64_t rest = n - 4 * vectors;\n",
+        "    const std::int64_t rest = head;\n",
+    ),
+    "saxpy_not_a_number": (
+        SAXPY,
+        "    if (i < n) y[i] = a * x[i] + y[i];\n",
+        '    if (i < n) y[i] = nanf("");\n',
+    ),
+    "saxpy_writes_beyond": (
+        SAXPY,
+        "i < n; i += threads) y[i]",
+        "i <= n; i += threads) y[i]",
+    ),
+    "saxpy_wrong_stream": (
+        SAXPY,
+        "saxpy_scalar<<<blocks_for(n), threads_per_block, 0, stream>>>",
+        "saxpy_scalar<<<blocks_for(n), threads_per_block>>>",
+    ),
+    "saxpy_stops_working_when_timed": (
+        SAXPY,
+        "        version->launch(n, launches % 2",
+        "        if (launches < 3) version->launch(n, launches % 2",
+    ),
+    "blur_without_barrier": (BLUR, "    __syncthreads();\n", ""),
+    "blur_wrong_divisor": (BLUR, "inside(x, width) * inside(y, height)", "9"),
+    "blur_tile_too_narrow": (
+        BLUR,
+        "const bool in_picture = nx >= 0 && nx < width &&",
+        "const bool in_picture = nx >= 0 && nx < width - 1 &&",
+    ),
+    "blur_drops_last_row": (
+        BLUR,
+        "(height + block_side - 1) / block_side);",
+        "std::max(height / block_side, 1));",
+    ),
+    "histogram_merges_half": (HISTOGRAM, "if (found > 0)", "if (found > 0 && threadIdx.x < 128)"),
+    "histogram_without_first_barrier": (
+        HISTOGRAM,
+        "    __syncthreads();  // nobody counts before all bins are clear\n",
+        "",
+    ),
+    "histogram_loses_additions": (
+        HISTOGRAM,
+        "if (i < n) atomicAdd(&counts[pixels[i]], 1u);",
+        "if (i < n) counts[pixels[i]] += i % 1000 != 999;",
+    ),
+    "sum_of_whole_blocks": (
+        HISTOGRAM,
+        "inline std::size_t blocks_for(std::size_t n) { return (n + threads - 1) / threads; }",
+        "inline std::size_t blocks_for(std::size_t n) { return n > 0 && n < threads ? 1 : n / threads; }",
+    ),
+    "sum_in_bytes": (
+        HISTOGRAM,
+        "__shared__ unsigned sums[threads];",
+        "__shared__ unsigned char sums[threads];",
+    ),
+    "sum_without_barrier": (
+        HISTOGRAM,
+        "        __syncthreads();  // outside the branch: all threads wait, not only those that added\n",
+        "",
+    ),
+}  # fmt: skip
+
+
+def apply(name: str, source: str) -> str:
+    file, text, instead = DEFECTS[name]
+    count = source.count(text)
+    if count != 1:
+        raise SystemExit(f"defect {name}: its text occurs {count} times in {file}, not once: {text!r}")
+    return source.replace(text, instead)
+
+
+def main(arguments: list[str]) -> None:
+    if not arguments:
+        for name, (file, _, _) in DEFECTS.items():
+            print(name, file)
+        return
+    name, source, output = arguments
+    Path(output).write_text(apply(name, Path(source).read_text()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
