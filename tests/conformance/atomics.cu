@@ -29,20 +29,20 @@ T difference(T a, T b) {
 }
 
 // One functor for each operation: `apply` on the device, `expected` as the definition has it.
-#define OPERATION(name, function, formula)                                    \
-    struct name {                                                             \
-        template <class T>                                                    \
-        __device__ static T apply(T* address, T value) {                      \
-            return function(address, value);                                  \
-        }                                                                     \
-        template <class T>                                                    \
-        static T expected(T before, T value) {                                \
-            return static_cast<T>(formula);                                   \
-        }                                                                     \
+#define OPERATION(name, function, formula)               \
+    struct name {                                        \
+        template <class T>                               \
+        __device__ static T apply(T* address, T value) { \
+            return function(address, value);             \
+        }                                                \
+        template <class T>                               \
+        static T expected(T before, T value) {           \
+            return static_cast<T>(formula);              \
+        }                                                \
     };
-#define OPERATION_SCOPES(name, function, formula)           \
-    OPERATION(name, function, formula)                      \
-    OPERATION(name##Block, function##_block, formula)       \
+#define OPERATION_SCOPES(name, function, formula)     \
+    OPERATION(name, function, formula)                \
+    OPERATION(name##Block, function##_block, formula) \
     OPERATION(name##System, function##_system, formula)
 
 OPERATION_SCOPES(Add, atomicAdd, sum(before, value))
@@ -50,7 +50,7 @@ OPERATION_SCOPES(Sub, atomicSub, difference(before, value))
 OPERATION_SCOPES(Exchange, atomicExch, ((void)before, value))
 OPERATION_SCOPES(Min, atomicMin, std::min(before, value))
 OPERATION_SCOPES(Max, atomicMax, std::max(before, value))
-OPERATION_SCOPES(And, atomicAnd, before & value)
+OPERATION_SCOPES(And, atomicAnd, before& value)
 OPERATION_SCOPES(Or, atomicOr, before | value)
 OPERATION_SCOPES(Xor, atomicXor, before ^ value)
 OPERATION_SCOPES(Inc, atomicInc, before >= value ? 0 : before + 1)
@@ -79,9 +79,9 @@ template <class T>
 std::vector<T> interesting() {
     std::vector<T> values{T(0), T(1), T(2), T(7), T(100)};
     if constexpr (std::is_integral_v<T>) {
-        values.insert(values.end(), {std::numeric_limits<T>::max(),
-                                     T(std::numeric_limits<T>::max() - 1),
-                                     std::numeric_limits<T>::min()});
+        values.insert(values.end(),
+                      {std::numeric_limits<T>::max(), T(std::numeric_limits<T>::max() - 1),
+                       std::numeric_limits<T>::min()});
     } else {
         values.insert(values.end(), {T(-2.5), T(0.125), T(1e6)});
     }
@@ -104,7 +104,8 @@ void check_operation(const char* name) {
     const int count = static_cast<int>(memory.size());
     const DeviceArray<T> value_cells(values), returned_cells(memory.size());
     DeviceArray<T> cells(memory);
-    apply_once<Operation, T><<<1, 64>>>(cells.get(), value_cells.get(), returned_cells.get(), count);
+    apply_once<Operation, T>
+        <<<1, 64>>>(cells.get(), value_cells.get(), returned_cells.get(), count);
     REQUIRE_COMPLETES();
     REQUIRE_SAME(cells.download(), expected);
     REQUIRE_SAME(returned_cells.download(), returned);
@@ -117,8 +118,8 @@ void check_operation(const char* name) {
     REQUIRE_SAME(returned_cells.download(), returned);
 }
 
-#define CHECK_SCOPES(operation, type)                              \
-    check_operation<operation, type>(#operation " " #type);        \
+#define CHECK_SCOPES(operation, type)                                   \
+    check_operation<operation, type>(#operation " " #type);             \
     check_operation<operation##Block, type>(#operation "Block " #type); \
     check_operation<operation##System, type>(#operation "System " #type)
 
@@ -275,7 +276,8 @@ TEST_CASE("many blocks at one address", "[atomics][contention]") {
     // Each thread drew a ticket of its own.
     std::vector<unsigned> drawn = tickets.download(), expected(count);
     std::sort(drawn.begin(), drawn.end());
-    for (unsigned i = 0; i < count; ++i) expected[i] = i;
+    for (unsigned i = 0; i < count; ++i)
+        expected[i] = i;
     REQUIRE_SAME(drawn, expected);
 }
 
@@ -284,7 +286,8 @@ namespace {
 /// A histogram with counts in shared memory, merged with one atomic a bin and block.
 __global__ void histogram(const unsigned char* values, unsigned count, unsigned* bins) {
     __shared__ unsigned local[256];
-    for (unsigned i = threadIdx.x; i < 256; i += blockDim.x) local[i] = 0;
+    for (unsigned i = threadIdx.x; i < 256; i += blockDim.x)
+        local[i] = 0;
     __syncthreads();
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x) {
@@ -339,14 +342,16 @@ __global__ void last_block_sums(const int* in, int* partial, unsigned* done, int
     __syncthreads();
     if (last && threadIdx.x == 0) {
         int sum = 0;
-        for (unsigned i = 0; i < gridDim.x; ++i) sum += static_cast<volatile int*>(partial)[i];
+        for (unsigned i = 0; i < gridDim.x; ++i)
+            sum += static_cast<volatile int*>(partial)[i];
         *total = sum;
     }
 }
 
 }  // namespace
 
-TEST_CASE("what lies before a fence is seen by whoever sees what lies after it", "[atomics][fence]") {
+TEST_CASE("what lies before a fence is seen by whoever sees what lies after it",
+          "[atomics][fence]") {
     for (int round = 0; round < 20; ++round) {
         const DeviceArray<int> data(std::vector<int>{-1}), flag(std::vector<int>{0}),
             seen(std::vector<int>{42});
@@ -360,7 +365,8 @@ TEST_CASE("the last block sums up", "[atomics][fence]") {
     constexpr int blocks = 200;
     std::vector<int> in(blocks);
     int expected = 0;
-    for (int i = 0; i < blocks; ++i) expected += in[i] = i * i;
+    for (int i = 0; i < blocks; ++i)
+        expected += in[i] = i * i;
     const DeviceArray<int> values(in), partial(blocks), total(1);
     const DeviceArray<unsigned> done(std::vector<unsigned>{0});
     for (int round = 0; round < 3; ++round) {  // the counter has gone round to 0 each time

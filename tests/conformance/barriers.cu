@@ -32,7 +32,8 @@ TEST_CASE("a barrier orders the block's memory", "[barrier]") {
         rotate<<<blocks, threads>>>(out.get(), rounds);
         REQUIRE_COMPLETES();
         std::vector<int> expected(blocks * threads);
-        for (int i = 0; i < blocks * threads; ++i) expected[i] = (i % threads + rounds) % threads;
+        for (int i = 0; i < blocks * threads; ++i)
+            expected[i] = (i % threads + rounds) % threads;
         REQUIRE_SAME(out.download(), expected);
     }
 }
@@ -74,8 +75,8 @@ __global__ void guarded(const int* in, int* out, int count) {
     if (i >= count) return;
     tile[threadIdx.x] = in[i];
     __syncthreads();
-    const int in_block = min(count - static_cast<int>(blockIdx.x * blockDim.x),
-                             static_cast<int>(blockDim.x));
+    const int in_block =
+        min(count - static_cast<int>(blockIdx.x * blockDim.x), static_cast<int>(blockDim.x));
     out[i] = tile[in_block - 1 - threadIdx.x];
 }
 
@@ -89,7 +90,8 @@ TEST_CASE("threads that return before a barrier that others reach", "[barrier][e
             some_leave<<<1, threads>>>(staying, out.get());
             REQUIRE_COMPLETES();
             std::vector<int> expected(staying);
-            for (int i = 0; i < staying; ++i) expected[i] = 2 * i;
+            for (int i = 0; i < staying; ++i)
+                expected[i] = 2 * i;
             REQUIRE_SAME(out.download(), expected);
         }
     }
@@ -100,14 +102,16 @@ TEST_CASE("threads that leave one by one", "[barrier][exit]") {
     leave_one_by_one<<<1, 64>>>(out.get());
     REQUIRE_COMPLETES();
     std::vector<int> expected(64);
-    for (int i = 0; i < 64; ++i) expected[i] = i;
+    for (int i = 0; i < 64; ++i)
+        expected[i] = i;
     REQUIRE_SAME(out.download(), expected);
 }
 
 TEST_CASE("a last block that is not full", "[barrier][exit]") {
     for (const int count : {1, 2, 127, 128, 129, 1000, 1009}) {
         std::vector<int> values(count), expected(count);
-        for (int i = 0; i < count; ++i) values[i] = 3 * i + 1;
+        for (int i = 0; i < count; ++i)
+            values[i] = 3 * i + 1;
         for (int i = 0; i < count; ++i) {
             const int first = i / 128 * 128, in_block = std::min(count - first, 128);
             expected[i] = values[first + in_block - 1 - (i - first)];
@@ -163,13 +167,17 @@ TEST_CASE("barriers that count those who are left", "[barrier][vote][exit]") {
     agree_after_exits<<<1, 100>>>(40, out.get());
     REQUIRE_COMPLETES();
     const std::vector<int> told = out.download();
-    for (int i = 40; i < 100; ++i) REQUIRE(told[i] == 30);
+    for (int i = 40; i < 100; ++i)
+        REQUIRE(told[i] == 30);
 }
 
 namespace {
 
-/// Barriers in a loop whose length is the block's, in a function, in both branches of a uniform `if`.
-__device__ void wait_in_a_function() { __syncthreads(); }
+/// Barriers in a loop whose length is the block's, in a function, in both branches of a uniform
+/// `if`.
+__device__ void wait_in_a_function() {
+    __syncthreads();
+}
 
 __global__ void uniform_control_flow(int* out) {
     __shared__ int value;
@@ -194,6 +202,7 @@ TEST_CASE("barriers under uniform conditions", "[barrier]") {
     uniform_control_flow<<<8, 64>>>(out.get());
     REQUIRE_COMPLETES();
     std::vector<int> expected(8);
-    for (int i = 0; i < 8; ++i) expected[i] = (1 << i) + (i % 2 == 0 ? 1000 : 0);
+    for (int i = 0; i < 8; ++i)
+        expected[i] = (1 << i) + (i % 2 == 0 ? 1000 : 0);
     REQUIRE_SAME(out.download(), expected);
 }

@@ -24,7 +24,8 @@ __global__ void read_cycles(long long* cycles, int readings, unsigned* sink) {
     unsigned state = threadIdx.x;
     for (int i = 0; i < readings; ++i) {
         cycles[i] = clock64();
-        for (int step = 0; step < 1000; ++step) state = state * 1664525u + 1013904223u;
+        for (int step = 0; step < 1000; ++step)
+            state = state * 1664525u + 1013904223u;
         *sink = state;
     }
 }
@@ -44,7 +45,8 @@ __global__ void where(unsigned* multiprocessors, unsigned* lanes) {
 }
 
 __global__ void take_naps(unsigned* out) {
-    for (int i = 0; i < 10; ++i) __nanosleep(100);
+    for (int i = 0; i < 10; ++i)
+        __nanosleep(100);
     *out = 1;
 }
 
@@ -57,7 +59,8 @@ TEST_CASE("the cycle counter never runs backwards", "[clocks]") {
     read_cycles<<<1, 1>>>(cycles.get(), readings, sink.get());
     REQUIRE_COMPLETES();
     const std::vector<long long> seen = cycles.download();
-    for (int i = 1; i < readings; ++i) REQUIRE(seen[i] >= seen[i - 1]);
+    for (int i = 1; i < readings; ++i)
+        REQUIRE(seen[i] >= seen[i - 1]);
     CHECK(seen[readings - 1] > seen[0]);
 }
 
@@ -89,9 +92,11 @@ TEST_CASE("blocks run on multiprocessors that exist", "[clocks]") {
     where<<<blocks, 64>>>(multiprocessors.get(), lanes.get());
     REQUIRE_COMPLETES();
     const unsigned count = attribute(cudaDevAttrMultiProcessorCount);
-    for (const unsigned number : multiprocessors.download()) REQUIRE(number < count);
+    for (const unsigned number : multiprocessors.download())
+        REQUIRE(number < count);
     const std::vector<unsigned> seen = lanes.download();
-    for (unsigned thread = 0; thread < 64; ++thread) REQUIRE(seen[thread] == thread % 32);
+    for (unsigned thread = 0; thread < 64; ++thread)
+        REQUIRE(seen[thread] == thread % 32);
 }
 
 TEST_CASE("a thread may sleep", "[clocks]") {

@@ -62,8 +62,8 @@ TEST_CASE("an asynchronous copy from pinned memory is not done on return", "[cop
     const Stream stream(cudaStreamNonBlocking);
     Gate gate;
     gate.close(stream);
-    REQUIRE_OK(cudaMemcpyAsync(host.get(), device.get(), device.bytes(), cudaMemcpyDeviceToHost,
-                               stream));
+    REQUIRE_OK(
+        cudaMemcpyAsync(host.get(), device.get(), device.bytes(), cudaMemcpyDeviceToHost, stream));
     let_things_happen();
     CHECK(host[0] == -1);
     CHECK(host[999] == -1);
@@ -79,8 +79,8 @@ TEST_CASE("pinned memory is read when the copy runs", "[copies][asynchrony]") {
     const Stream stream(cudaStreamNonBlocking);
     Gate gate;
     gate.close(stream);
-    REQUIRE_OK(cudaMemcpyAsync(device.get(), host.get(), sizeof(int), cudaMemcpyHostToDevice,
-                               stream));
+    REQUIRE_OK(
+        cudaMemcpyAsync(device.get(), host.get(), sizeof(int), cudaMemcpyHostToDevice, stream));
     host.set(0, 2);
     gate.open();
     REQUIRE_OK(cudaStreamSynchronize(stream));
@@ -92,8 +92,8 @@ TEST_CASE("pageable memory may be changed once an asynchronous copy has returned
     const DeviceArray<int> device(count);
     std::vector<int> host = ramp(count);
     const Stream stream(cudaStreamNonBlocking);
-    REQUIRE_OK(cudaMemcpyAsync(device.get(), host.data(), device.bytes(), cudaMemcpyHostToDevice,
-                               stream));
+    REQUIRE_OK(
+        cudaMemcpyAsync(device.get(), host.data(), device.bytes(), cudaMemcpyHostToDevice, stream));
     std::fill(host.begin(), host.end(), -7);
     REQUIRE_OK(cudaStreamSynchronize(stream));
     REQUIRE_SAME(device.download(), ramp(count));
@@ -104,8 +104,8 @@ TEST_CASE("an asynchronous copy to pageable memory is done on return", "[copies]
     const DeviceArray<int> device(ramp(count));
     std::vector<int> host(count, -1);
     const Stream stream(cudaStreamNonBlocking);
-    REQUIRE_OK(cudaMemcpyAsync(host.data(), device.get(), device.bytes(), cudaMemcpyDeviceToHost,
-                               stream));
+    REQUIRE_OK(
+        cudaMemcpyAsync(host.data(), device.get(), device.bytes(), cudaMemcpyDeviceToHost, stream));
     REQUIRE_SAME(host, ramp(count));
 }
 
@@ -119,8 +119,8 @@ TEST_CASE("registered host memory is pinned", "[copies]") {
     CHECK_FAILS(cudaHostRegister(values, sizeof values, cudaHostRegisterDefault),
                 cudaErrorHostMemoryAlreadyRegistered);
     const DeviceArray<int> device(ramp(4096));
-    REQUIRE_OK(cudaMemcpyAsync(values, device.get(), sizeof values, cudaMemcpyDeviceToHost,
-                               stream));
+    REQUIRE_OK(
+        cudaMemcpyAsync(values, device.get(), sizeof values, cudaMemcpyDeviceToHost, stream));
     REQUIRE_OK(cudaStreamSynchronize(stream));
     CHECK(values[4095] == 4096);
     REQUIRE_OK(cudaHostUnregister(values));
@@ -131,14 +131,17 @@ TEST_CASE("kernels reach pinned and managed memory", "[copies][memory]") {
     PinnedArray<int> pinned(100, 5);
     add_to_all<<<1, 128>>>(pinned.get(), 100, 3);
     REQUIRE_COMPLETES();
-    for (int i = 0; i < 100; ++i) REQUIRE(pinned[i] == 8);
+    for (int i = 0; i < 100; ++i)
+        REQUIRE(pinned[i] == 8);
 
     int* managed = nullptr;
     REQUIRE_OK(cudaMallocManaged(&managed, 100 * sizeof(int)));
-    for (int i = 0; i < 100; ++i) managed[i] = i;
+    for (int i = 0; i < 100; ++i)
+        managed[i] = i;
     add_to_all<<<1, 128>>>(managed, 100, 1);
     REQUIRE_COMPLETES();
-    for (int i = 0; i < 100; ++i) REQUIRE(managed[i] == i + 1);
+    for (int i = 0; i < 100; ++i)
+        REQUIRE(managed[i] == i + 1);
     REQUIRE_OK(cudaFree(managed));
 }
 
@@ -175,11 +178,12 @@ TEST_CASE("rows with a pitch", "[copies][pitch]") {
 
     constexpr std::size_t host_pitch = 50;
     std::vector<unsigned char> in(host_pitch * height), out(host_pitch * height, 0x11);
-    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<unsigned char>(i * 13);
-    REQUIRE_OK(cudaMemcpy2D(device, pitch, in.data(), host_pitch, width, height,
-                            cudaMemcpyHostToDevice));
-    REQUIRE_OK(cudaMemcpy2D(out.data(), host_pitch, device, pitch, width, height,
-                            cudaMemcpyDeviceToHost));
+    for (std::size_t i = 0; i < in.size(); ++i)
+        in[i] = static_cast<unsigned char>(i * 13);
+    REQUIRE_OK(
+        cudaMemcpy2D(device, pitch, in.data(), host_pitch, width, height, cudaMemcpyHostToDevice));
+    REQUIRE_OK(
+        cudaMemcpy2D(out.data(), host_pitch, device, pitch, width, height, cudaMemcpyDeviceToHost));
     std::vector<unsigned char> expected(host_pitch * height, 0x11);
     for (std::size_t y = 0; y < height; ++y) {
         std::memcpy(&expected[y * host_pitch], &in[y * host_pitch], width);
@@ -189,7 +193,8 @@ TEST_CASE("rows with a pitch", "[copies][pitch]") {
     std::vector<unsigned char> padding(pitch * height);
     REQUIRE_OK(cudaMemcpy(padding.data(), device, padding.size(), cudaMemcpyDeviceToHost));
     for (std::size_t y = 0; y < height; ++y) {
-        for (std::size_t x = width; x < pitch; ++x) REQUIRE(padding[y * pitch + x] == 0xEE);
+        for (std::size_t x = width; x < pitch; ++x)
+            REQUIRE(padding[y * pitch + x] == 0xEE);
     }
     REQUIRE_OK(cudaFree(device));
 }
@@ -198,7 +203,8 @@ TEST_CASE("a fill with a pitch leaves the rest of the rows", "[copies][pitch][me
     DeviceArray<unsigned char> memory(std::vector<unsigned char>(10 * 8, 1));
     REQUIRE_OK(cudaMemset2D(memory.get() + 2, 10, 9, 5, 8));
     std::vector<unsigned char> expected(80, 1);
-    for (int y = 0; y < 8; ++y) std::fill_n(expected.begin() + y * 10 + 2, 5, 9);
+    for (int y = 0; y < 8; ++y)
+        std::fill_n(expected.begin() + y * 10 + 2, 5, 9);
     REQUIRE_SAME(memory.download(), expected);
 }
 
@@ -220,5 +226,6 @@ TEST_CASE("memory allocated in stream order", "[memory][streams]") {
     REQUIRE_OK(cudaMemcpyAsync(out.get(), memory, out.bytes(), cudaMemcpyDeviceToHost, stream));
     REQUIRE_OK(cudaFreeAsync(memory, stream));
     REQUIRE_OK(cudaStreamSynchronize(stream));
-    for (int i = 0; i < 64; ++i) CHECK(out[i] == 4);
+    for (int i = 0; i < 64; ++i)
+        CHECK(out[i] == 4);
 }

@@ -9,7 +9,9 @@ using namespace conformance;
 
 namespace {
 
-__global__ void plain(int* out) { *out = threadIdx.x; }
+__global__ void plain(int* out) {
+    *out = threadIdx.x;
+}
 
 __global__ void with_shared(int* out) {
     __shared__ int cells[1024];
@@ -18,7 +20,9 @@ __global__ void with_shared(int* out) {
     *out = cells[(threadIdx.x + 1) % blockDim.x];
 }
 
-__global__ void __launch_bounds__(256) bounded(int* out) { *out = threadIdx.x; }
+__global__ void __launch_bounds__(256) bounded(int* out) {
+    *out = threadIdx.x;
+}
 
 /// Dynamic shared memory that grows with the block: 64 bytes a thread.
 struct SharedPerThread {
@@ -29,8 +33,8 @@ struct SharedPerThread {
 
 int active_blocks(void (*kernel)(int*), int block_size, std::size_t dynamic_shared) {
     int blocks = -1;
-    REQUIRE_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_size,
-                                                             dynamic_shared));
+    REQUIRE_OK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_size, dynamic_shared));
     return blocks;
 }
 
@@ -135,7 +139,7 @@ TEST_CASE("the block size with the most resident threads", "[device][occupancy]"
     CHECK(grid == active_blocks(plain, block, 0) * attribute(cudaDevAttrMultiProcessorCount));
     REQUIRE_OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain, 0, 128));
     CHECK(block <= 128);
-    REQUIRE_OK(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, plain,
-                                                              SharedPerThread{}, 0));
+    REQUIRE_OK(
+        cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, plain, SharedPerThread{}, 0));
     CHECK(block * 64 <= 48 * 1024);
 }

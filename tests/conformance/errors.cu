@@ -7,10 +7,14 @@ using namespace conformance;
 
 namespace {
 
-__global__ void store(int* to, int value) { *to = value; }
+__global__ void store(int* to, int value) {
+    *to = value;
+}
 
 /// One thread more than any block may have.
-void launch_too_large(int* to) { store<<<1, 1025>>>(to, 1); }
+void launch_too_large(int* to) {
+    store<<<1, 1025>>>(to, 1);
+}
 
 }  // namespace
 
@@ -106,8 +110,7 @@ TEST_CASE("devices that are not there", "[errors][device]") {
     CHECK_FAILS(cudaSetDevice(99), cudaErrorInvalidDevice);
     CHECK_FAILS(cudaSetDevice(-1), cudaErrorInvalidDevice);
     int value = 0;
-    CHECK_FAILS(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, count),
-                cudaErrorInvalidDevice);
+    CHECK_FAILS(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, count), cudaErrorInvalidDevice);
     cudaDeviceProp properties;
     CHECK_FAILS(cudaGetDeviceProperties(&properties, count), cudaErrorInvalidDevice);
     CHECK_FAILS(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(99999), 0),

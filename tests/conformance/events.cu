@@ -130,7 +130,8 @@ TEST_CASE("an event stands for its latest record", "[events]") {
     (void)cudaGetLastError();
 }
 
-TEST_CASE("an event recorded on the legacy stream waits for blocking streams", "[events][streams]") {
+TEST_CASE("an event recorded on the legacy stream waits for blocking streams",
+          "[events][streams]") {
     const Stream blocking(cudaStreamDefault);
     const Event event;
     Gate gate;

@@ -38,15 +38,15 @@ void check_places(dim3 grid, dim3 block) {
     for (unsigned i = 0; i < noted.size(); ++i) {
         const unsigned in_block = i % threads, in_grid = i / threads;
         const Place& place = noted[i];
-        const bool right =
-            place.thread[0] == in_block % block.x &&
-            place.thread[1] == in_block / block.x % block.y &&
-            place.thread[2] == in_block / block.x / block.y && place.block[0] == in_grid % grid.x &&
-            place.block[1] == in_grid / grid.x % grid.y &&
-            place.block[2] == in_grid / grid.x / grid.y && place.block_size[0] == block.x &&
-            place.block_size[1] == block.y && place.block_size[2] == block.z &&
-            place.grid_size[0] == grid.x && place.grid_size[1] == grid.y &&
-            place.grid_size[2] == grid.z;
+        const bool right = place.thread[0] == in_block % block.x &&
+                           place.thread[1] == in_block / block.x % block.y &&
+                           place.thread[2] == in_block / block.x / block.y &&
+                           place.block[0] == in_grid % grid.x &&
+                           place.block[1] == in_grid / grid.x % grid.y &&
+                           place.block[2] == in_grid / grid.x / grid.y &&
+                           place.block_size[0] == block.x && place.block_size[1] == block.y &&
+                           place.block_size[2] == block.z && place.grid_size[0] == grid.x &&
+                           place.grid_size[1] == grid.y && place.grid_size[2] == grid.z;
         if (!right) FAIL("thread " << in_block << " of block " << in_grid << " is misplaced");
     }
 }

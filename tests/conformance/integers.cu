@@ -18,7 +18,8 @@ std::vector<unsigned> interesting_words() {
                                 0x12345678, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF,
                                 0x80808080, 0x7F7F7F7F, 0x01FE7F80, 0x00FF00FF, 0xDEADBEEF};
     unsigned state = 1;
-    for (int i = 0; i < 12; ++i) words.push_back(state = state * 1664525u + 1013904223u);
+    for (int i = 0; i < 12; ++i)
+        words.push_back(state = state * 1664525u + 1013904223u);
     return words;
 }
 
@@ -58,7 +59,8 @@ Word reversed(Word word) {
 template <class Word>
 int highest_bit(Word word) {  // counted from 1; 0 for none
     int bit = 0;
-    for (; word != 0; word >>= 1) ++bit;
+    for (; word != 0; word >>= 1)
+        ++bit;
     return bit;
 }
 
@@ -66,14 +68,16 @@ template <class Word>
 int lowest_bit(Word word) {
     int bit = 1;
     if (word == 0) return 0;
-    for (; !(word & 1); word >>= 1) ++bit;
+    for (; !(word & 1); word >>= 1)
+        ++bit;
     return bit;
 }
 
 template <class Word>
 int ones(Word word) {
     int count = 0;
-    for (; word != 0; word &= word - 1) ++count;
+    for (; word != 0; word &= word - 1)
+        ++count;
     return count;
 }
 
@@ -106,14 +110,14 @@ namespace {
 // ---- Two words in, one out: the device's function and its definition side by side --------------
 
 /// `device` is an expression of the words a and b on the device, `definition` one on the host.
-#define BINARY(name, device, definition)                                         \
-    struct name {                                                                \
-        static __device__ unsigned apply(unsigned a, unsigned b) {               \
-            return static_cast<unsigned>(device);                                \
-        }                                                                        \
-        static unsigned expected(unsigned a, unsigned b) {                       \
-            return static_cast<unsigned>(definition);                            \
-        }                                                                        \
+#define BINARY(name, device, definition)                           \
+    struct name {                                                  \
+        static __device__ unsigned apply(unsigned a, unsigned b) { \
+            return static_cast<unsigned>(device);                  \
+        }                                                          \
+        static unsigned expected(unsigned a, unsigned b) {         \
+            return static_cast<unsigned>(definition);              \
+        }                                                          \
     };
 
 template <class Function>
@@ -145,9 +149,15 @@ void check_pairs(const char* name) {
 using Wide = long long;
 using UnsignedWide = unsigned long long;
 
-Wide as_int(unsigned word) { return static_cast<int>(word); }
-Wide low_24(unsigned word) { return static_cast<int>(word << 8) >> 8; }
-Wide magnitude(Wide x) { return x < 0 ? -x : x; }
+Wide as_int(unsigned word) {
+    return static_cast<int>(word);
+}
+Wide low_24(unsigned word) {
+    return static_cast<int>(word << 8) >> 8;
+}
+Wide magnitude(Wide x) {
+    return x < 0 ? -x : x;
+}
 unsigned both_shifted_left(unsigned low, unsigned high, unsigned by) {
     return by == 0 ? high : by >= 32 ? low : high << by | low >> (32 - by);
 }
@@ -167,7 +177,8 @@ BINARY(UnsignedAverage, __uhadd(a, b), (Wide(a) + Wide(b)) >> 1)
 BINARY(UnsignedAverageUp, __urhadd(a, b), (Wide(a) + Wide(b) + 1) >> 1)
 BINARY(FunnelLeft, __funnelshift_l(a, b, a ^ b), both_shifted_left(a, b, (a ^ b) % 32))
 BINARY(FunnelRight, __funnelshift_r(a, b, a ^ b), both_shifted_right(a, b, (a ^ b) % 32))
-BINARY(FunnelLeftClamped, __funnelshift_lc(a, b, (a ^ b) % 64), both_shifted_left(a, b, (a ^ b) % 64))
+BINARY(FunnelLeftClamped, __funnelshift_lc(a, b, (a ^ b) % 64),
+       both_shifted_left(a, b, (a ^ b) % 64))
 BINARY(FunnelRightClamped, __funnelshift_rc(a, b, (a ^ b) % 64),
        both_shifted_right(a, b, (a ^ b) % 64))
 BINARY(LeastMixed, min(int(a), b), std::min(a, b))
@@ -238,7 +249,8 @@ unsigned lanewise(unsigned a, unsigned b, Formula formula) {
 template <class A, class B, class Sum>
 unsigned dot(unsigned a, unsigned b, int count, int b_first, unsigned start) {
     Wide sum = static_cast<Sum>(start);
-    for (int i = 0; i < count; ++i) sum += element<A>(a, i) * element<B>(b, b_first + i);
+    for (int i = 0; i < count; ++i)
+        sum += element<A>(a, i) * element<B>(b, b_first + i);
     return static_cast<unsigned>(sum);
 }
 
@@ -282,8 +294,8 @@ BINARY(PermutedAnyhow, __byte_perm(a, b, (a ^ b) & 0x7777), permuted(a, b, (a ^ 
 #define LANEWISE(name, function, type, formula) \
     BINARY(name, function(a, b),                \
            (lanewise<type>(a, b, [](Wide x, Wide y) -> Wide { return formula; })))
-#define LANEWISE_BOTH(name, function, s, formula)  \
-    LANEWISE(name##4, function##4, s##1, formula)  \
+#define LANEWISE_BOTH(name, function, s, formula) \
+    LANEWISE(name##4, function##4, s##1, formula) \
     LANEWISE(name##2, function##2, s##2, formula)
 
 LANEWISE_BOTH(Sums, __vadd, U, x + y)
@@ -322,7 +334,8 @@ BINARY(Negatives, (__vneg4(a) ^ __vneg2(b)),
 template <class T>
 unsigned distance_sum(unsigned a, unsigned b) {
     Wide sum = 0;
-    for (int i = 0; i < int(4 / sizeof(T)); ++i) sum += magnitude(element<T>(a, i) - element<T>(b, i));
+    for (int i = 0; i < int(4 / sizeof(T)); ++i)
+        sum += magnitude(element<T>(a, i) - element<T>(b, i));
     return static_cast<unsigned>(sum);
 }
 BINARY(DistanceSum4, __vsadu4(a, b), distance_sum<U1>(a, b))
@@ -348,7 +361,7 @@ TEST_CASE("bytes of two words chosen anew", "[integers][packed]") {
     CHECK_PAIRS(PermutedAnyhow);
 }
 
-#define CHECK_BOTH(name) \
+#define CHECK_BOTH(name)  \
     CHECK_PAIRS(name##4); \
     CHECK_PAIRS(name##2)
 
@@ -406,8 +419,14 @@ unsigned long long high_product(unsigned long long a, unsigned long long b) {
 }  // namespace
 
 TEST_CASE("upper halves of 64-bit products", "[integers]") {
-    const std::vector<long long> factors{0, 1, -1, 1ll << 32, -(1ll << 40), 0x7FFFFFFFFFFFFFFF,
-                                         0x123456789ABCDEF0, -987654321987654321};
+    const std::vector<long long> factors{0,
+                                         1,
+                                         -1,
+                                         1ll << 32,
+                                         -(1ll << 40),
+                                         0x7FFFFFFFFFFFFFFF,
+                                         0x123456789ABCDEF0,
+                                         -987654321987654321};
     const int count = static_cast<int>(factors.size());
     const DeviceArray<long long> device_factors(factors), high(count * count);
     const DeviceArray<unsigned long long> unsigned_high(count * count);

@@ -13,8 +13,12 @@ using namespace conformance;
 
 namespace {
 
-__global__ void add(int* to, int value) { *to += value; }
-__global__ void subtract(int* to, int value) { *to -= value; }
+__global__ void add(int* to, int value) {
+    *to += value;
+}
+__global__ void subtract(int* to, int value) {
+    *to -= value;
+}
 
 template <class T>
 __global__ void fill(T* to, T value, int count) {
@@ -41,8 +45,12 @@ __global__ void transform(int* values, Function function) {
     values[threadIdx.x] = function(values[threadIdx.x]);
 }
 
-__global__ void overloaded(int* to) { *to = 1; }
-__global__ void overloaded(float* to) { *to = 2.0f; }
+__global__ void overloaded(int* to) {
+    *to = 1;
+}
+__global__ void overloaded(float* to) {
+    *to = 2.0f;
+}
 
 }  // namespace
 
@@ -52,7 +60,8 @@ TEST_CASE("kernels through pointers", "[kernels]") {
     kernel<<<1, 1>>>(value.get(), 5);
     (*kernel)<<<1, 1>>>(value.get(), 5);
     void (*const kernels[])(int*, int) = {add, subtract};
-    for (int i = 0; i < 2; ++i) kernels[i]<<<1, 1>>>(value.get(), 3 * (i + 1));
+    for (int i = 0; i < 2; ++i)
+        kernels[i]<<<1, 1>>>(value.get(), 3 * (i + 1));
     struct {
         void (*kernel)(int*, int);
     } chosen{subtract};
@@ -104,7 +113,8 @@ struct Parameters {
 
 __global__ void take_structure(Parameters parameters, const float4 vector, bool flag, char letter) {
     double sum = flag ? letter : 0;
-    for (const int count : parameters.counts) sum += count;
+    for (const int count : parameters.counts)
+        sum += count;
     *parameters.out = sum * parameters.factor + vector.x + vector.w;
 }
 
@@ -129,7 +139,8 @@ __global__ void swap_pointers(int* a, int* b) {
 TEST_CASE("parameters are values", "[kernels]") {
     const DeviceArray<double> result(1);
     Parameters parameters{};
-    for (int i = 0; i < 50; ++i) parameters.counts[i] = i;
+    for (int i = 0; i < 50; ++i)
+        parameters.counts[i] = i;
     parameters.factor = 0.5f;
     parameters.out = result.get();
     take_structure<<<1, 1>>>(parameters, make_float4(1, 2, 3, 4), true, 'A');
@@ -173,8 +184,12 @@ __global__ void recurse(unsigned long long* numbers, int* depth) {
     if (threadIdx.x == 0) *depth = depth_of(20);
 }
 
-__device__ int twice(int x) { return 2 * x; }
-__device__ int negated(int x) { return -x; }
+__device__ int twice(int x) {
+    return 2 * x;
+}
+__device__ int negated(int x) {
+    return -x;
+}
 
 __global__ void choose(int* out) {
     int (*const functions[])(int) = {twice, negated};
@@ -184,9 +199,11 @@ __global__ void choose(int* out) {
 /// Local arrays with an index known only at run time.
 __global__ void local_array(int* out) {
     int digits[16];
-    for (int i = 0; i < 16; ++i) digits[i] = (i * 7 + threadIdx.x) % 16;
+    for (int i = 0; i < 16; ++i)
+        digits[i] = (i * 7 + threadIdx.x) % 16;
     int sum = 0;
-    for (int i = 0; i < 16; ++i) sum = sum * 3 + digits[digits[i]];
+    for (int i = 0; i < 16; ++i)
+        sum = sum * 3 + digits[digits[i]];
     out[threadIdx.x] = sum;
 }
 
@@ -216,15 +233,18 @@ TEST_CASE("local arrays", "[kernels]") {
     std::vector<int> expected(32);
     for (int thread = 0; thread < 32; ++thread) {
         int digits[16];
-        for (int i = 0; i < 16; ++i) digits[i] = (i * 7 + thread) % 16;
-        for (int i = 0; i < 16; ++i) expected[thread] = expected[thread] * 3 + digits[digits[i]];
+        for (int i = 0; i < 16; ++i)
+            digits[i] = (i * 7 + thread) % 16;
+        for (int i = 0; i < 16; ++i)
+            expected[thread] = expected[thread] * 3 + digits[digits[i]];
     }
     REQUIRE_SAME(out.download(), expected);
 }
 
 TEST_CASE("ten thousand launches", "[kernels][launch]") {
     const DeviceArray<int> value(std::vector<int>{0});
-    for (int i = 0; i < 10000; ++i) add<<<1, 1>>>(value.get(), 1);
+    for (int i = 0; i < 10000; ++i)
+        add<<<1, 1>>>(value.get(), 1);
     REQUIRE_COMPLETES();
     CHECK(value.download()[0] == 10000);
 }
@@ -272,7 +292,8 @@ public:
         std::rewind(file_);
         std::vector<std::string> lines;
         char line[256];
-        while (std::fgets(line, sizeof line, file_) != nullptr) lines.emplace_back(line);
+        while (std::fgets(line, sizeof line, file_) != nullptr)
+            lines.emplace_back(line);
         std::sort(lines.begin(), lines.end());
         return lines;
     }

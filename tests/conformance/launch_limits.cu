@@ -9,7 +9,9 @@ namespace {
 
 constexpr int default_shared_limit = 48 * 1024;  // bytes a block, without opting in
 
-__global__ void count_threads(unsigned* threads) { atomicAdd(threads, 1u); }
+__global__ void count_threads(unsigned* threads) {
+    atomicAdd(threads, 1u);
+}
 
 /// Writes its dynamic shared memory whole and reads it back across the block.
 __global__ void use_dynamic_shared(unsigned* wrong, int bytes) {
@@ -32,12 +34,16 @@ __global__ void use_dynamic_shared(unsigned* wrong, int bytes) {
 __global__ void use_both(unsigned* wrong, int bytes) {
     __shared__ unsigned char own[16 * 1024];
     extern __shared__ unsigned char dynamic_bytes[];
-    for (int i = threadIdx.x; i < 16 * 1024; i += blockDim.x) own[i] = 0xA5;
-    for (int i = threadIdx.x; i < bytes; i += blockDim.x) dynamic_bytes[i] = 0x5A;
+    for (int i = threadIdx.x; i < 16 * 1024; i += blockDim.x)
+        own[i] = 0xA5;
+    for (int i = threadIdx.x; i < bytes; i += blockDim.x)
+        dynamic_bytes[i] = 0x5A;
     __syncthreads();
     unsigned errors = 0;
-    for (int i = threadIdx.x; i < 16 * 1024; i += blockDim.x) errors += own[i] != 0xA5;
-    for (int i = threadIdx.x; i < bytes; i += blockDim.x) errors += dynamic_bytes[i] != 0x5A;
+    for (int i = threadIdx.x; i < 16 * 1024; i += blockDim.x)
+        errors += own[i] != 0xA5;
+    for (int i = threadIdx.x; i < bytes; i += blockDim.x)
+        errors += dynamic_bytes[i] != 0x5A;
     atomicAdd(wrong, errors);
 }
 
@@ -132,9 +138,9 @@ TEST_CASE("more shared memory after opting in", "[launch][shared]") {
     DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
     opted_in<<<1, 128, most>>>(wrong.get(), most);
     CHECK_CODE(cudaGetLastError(), cudaErrorInvalidValue);
-    CHECK_FAILS(cudaFuncSetAttribute(opted_in, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     most + 1),
-                cudaErrorInvalidValue);
+    CHECK_FAILS(
+        cudaFuncSetAttribute(opted_in, cudaFuncAttributeMaxDynamicSharedMemorySize, most + 1),
+        cudaErrorInvalidValue);
     REQUIRE_OK(cudaFuncSetAttribute(opted_in, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
     opted_in<<<4, 128, most>>>(wrong.get(), most);
     REQUIRE_COMPLETES();

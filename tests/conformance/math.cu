@@ -1,5 +1,6 @@
 /// \file
-/// Mathematical functions and conversions: exact where CUDA promises it, else within its error bounds.
+/// Mathematical functions and conversions: exact where CUDA promises it, else within its error
+/// bounds.
 
 #include <algorithm>
 #include <cmath>
@@ -13,17 +14,17 @@ using namespace conformance;
 namespace {
 
 const std::vector<float>& samples() {
-    static const std::vector<float> values{0.0f,  0.125f, 0.3f,  0.5f,   0.7f,   1.0f,    1.5f,
-                                           2.0f,  2.5f,   3.0f,  3.5f,   7.25f,  10.0f,   31.4f,
+    static const std::vector<float> values{0.0f,  0.125f, 0.3f,  0.5f,   0.7f,     1.0f,  1.5f,
+                                           2.0f,  2.5f,   3.0f,  3.5f,   7.25f,    10.0f, 31.4f,
                                            64.0f, 100.5f, 1e-3f, 1e-10f, 12345.5f, 1e6f};
     return values;
 }
 
 /// A function of one float on the device, and what it should give, computed in double.
-#define UNARY(name, device, definition)                                     \
-    struct name {                                                           \
-        static __device__ float apply(float x) { return device; }           \
-        static double expected(double x) { return definition; }             \
+#define UNARY(name, device, definition)                           \
+    struct name {                                                 \
+        static __device__ float apply(float x) { return device; } \
+        static double expected(double x) { return definition; }   \
     };
 
 template <class Function>
@@ -63,10 +64,10 @@ constexpr double few_ulps = 5.0e-7;
 UNARY(ReciprocalRoot, rsqrtf(x), 1 / std::sqrt(x))
 UNARY(ReciprocalRootOverload, rsqrt(x), 1 / std::sqrt(x))
 UNARY(ReciprocalCubeRoot, rcbrtf(x), 1 / std::cbrt(x))
-UNARY(SineOfPi, sinpif(x), std::sin(pi * std::fmod(x, 2.0)))
-UNARY(CosineOfPi, cospif(x), std::cos(pi * std::fmod(x, 2.0)))
-UNARY(Length3, norm3df(x, 2.0f, 3.0f), std::sqrt(x * x + 13))
-UNARY(Length4, norm4df(x, 2.0f, 3.0f, 4.0f), std::sqrt(x * x + 29))
+UNARY(SineOfPi, sinpif(x), std::sin(pi* std::fmod(x, 2.0)))
+UNARY(CosineOfPi, cospif(x), std::cos(pi* std::fmod(x, 2.0)))
+UNARY(Length3, norm3df(x, 2.0f, 3.0f), std::sqrt(x* x + 13))
+UNARY(Length4, norm4df(x, 2.0f, 3.0f, 4.0f), std::sqrt(x* x + 29))
 UNARY(ReciprocalLength, rhypotf(x, 2.0f), 1 / std::sqrt(x * x + 4))
 UNARY(NormalDistribution, normcdff(x), 0.5 * std::erfc(-x / std::sqrt(2.0)))
 UNARY(Exponential, expf(x), std::exp(x))

@@ -1,6 +1,6 @@
 /// \file
-/// Errors that ruin the process for good, each met in a process of its own: the program starts itself
-/// again with the name of a hidden test.
+/// Errors that ruin the process for good, each met in a process of its own: the program starts
+/// itself again with the name of a hidden test.
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -33,7 +33,8 @@ bool passes_in_own_process(const char* test, const char* visible_devices = nullp
         variables.push_back(std::string("CUDA_VISIBLE_DEVICES=") + visible_devices);
     }
     std::vector<char*> environment;
-    for (std::string& variable : variables) environment.push_back(&variable[0]);
+    for (std::string& variable : variables)
+        environment.push_back(&variable[0]);
     environment.push_back(nullptr);
 
     std::string name = test;
@@ -45,9 +46,13 @@ bool passes_in_own_process(const char* test, const char* visible_devices = nullp
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-__global__ void store(int* to, int value) { *to = value; }
+__global__ void store(int* to, int value) {
+    *to = value;
+}
 
-__global__ void fail_assertion(int value) { assert(value == 1); }
+__global__ void fail_assertion(int value) {
+    assert(value == 1);
+}
 
 __global__ void stop_by_trap(int value) {
     if (value == 2) __trap();

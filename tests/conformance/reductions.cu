@@ -82,7 +82,8 @@ std::vector<Sum> sums(const DeviceArray<T>& values, std::size_t count, unsigned 
 // Case 16.
 TEST_CASE("sums of every size from 0 to 1025", "[reduction]") {
     std::vector<unsigned> values(1025);
-    for (unsigned i = 0; i < values.size(); ++i) values[i] = i * 2654435761u >> 8;
+    for (unsigned i = 0; i < values.size(); ++i)
+        values[i] = i * 2654435761u >> 8;
     const DeviceArray<unsigned> device_values(values);
     Sum expected = 0;
     for (std::size_t count = 0; count <= 1025; ++count) {
@@ -95,7 +96,8 @@ TEST_CASE("sums of every size from 0 to 1025", "[reduction]") {
 TEST_CASE("sums of prime sizes", "[reduction]") {
     const std::size_t count = GENERATE(2, 3, 31, 127, 257, 1009, 8191, 65537, 104729);
     std::vector<unsigned> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<unsigned>(i * 40503 % 65521);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = static_cast<unsigned>(i * 40503 % 65521);
     const Sum expected = std::accumulate(values.begin(), values.end(), Sum(0));
     const DeviceArray<unsigned> device_values(values);
     for (const unsigned blocks : {1u, 7u, 64u}) {
@@ -151,7 +153,8 @@ __global__ void prefix_sums(const int* in, int* out) {
 TEST_CASE("least and greatest value", "[reduction]") {
     for (const int count : {1, 127, 128, 129, 1000, 10007}) {
         std::vector<int> values(count);
-        for (int i = 0; i < count; ++i) values[i] = (i * 7919 % 10007 - 5000) * 1000;
+        for (int i = 0; i < count; ++i)
+            values[i] = (i * 7919 % 10007 - 5000) * 1000;
         const DeviceArray<int> device_values(values), least(std::vector<int>{2147483647}),
             most(std::vector<int>{-2147483647});
         minimum_and_maximum<<<(count + 127) / 128, 128>>>(device_values.get(), count, least.get(),
@@ -165,7 +168,8 @@ TEST_CASE("least and greatest value", "[reduction]") {
 TEST_CASE("prefix sums of a block", "[reduction]") {
     for (const int count : {1, 2, 31, 32, 33, 100, 1000, 1023, 1024}) {
         std::vector<int> values(count), expected(count);
-        for (int i = 0; i < count; ++i) values[i] = i * i % 17 - 8;
+        for (int i = 0; i < count; ++i)
+            values[i] = i * i % 17 - 8;
         std::partial_sum(values.begin(), values.end(), expected.begin());
         const DeviceArray<int> in(values), out(count);
         prefix_sums<<<1, count>>>(in.get(), out.get());

@@ -1,5 +1,6 @@
 /// \file
-/// Shared memory: several declarations, scopes and types; templates; dynamic; alignment; blocks apart.
+/// Shared memory: several declarations, scopes and types; templates; dynamic; alignment; blocks
+/// apart.
 
 #include <cstdint>
 
@@ -65,7 +66,9 @@ __device__ int broadcast(int value, int from) {
     return cell;
 }
 
-__global__ void first_caller(int* out) { out[threadIdx.x] = broadcast(threadIdx.x + 10, 3); }
+__global__ void first_caller(int* out) {
+    out[threadIdx.x] = broadcast(threadIdx.x + 10, 3);
+}
 
 __global__ void second_caller(int* out) {
     out[threadIdx.x] = broadcast(threadIdx.x, 5) * 100 + broadcast(threadIdx.x, 7);
@@ -84,7 +87,8 @@ __global__ void reversed(const T* in, T* out) {
 template <class T, int Count>
 void check_reversed() {
     std::vector<T> values(Count), expected(Count);
-    for (int i = 0; i < Count; ++i) values[i] = expected[Count - 1 - i] = static_cast<T>(i);
+    for (int i = 0; i < Count; ++i)
+        values[i] = expected[Count - 1 - i] = static_cast<T>(i);
     const DeviceArray<T> in(values), out(Count);
     reversed<T, Count><<<1, Count>>>(in.get(), out.get());
     REQUIRE_COMPLETES();
@@ -151,9 +155,10 @@ __global__ void dynamic_alignment(std::size_t* remainders) {
 TEST_CASE("dynamic shared memory cut in two", "[shared][dynamic]") {
     for (const int count : {1, 2, 33, 256}) {
         std::vector<double> values(count), expected(count);
-        for (int i = 0; i < count; ++i) values[i] = expected[count - 1 - i] = 0.5 * i;
+        for (int i = 0; i < count; ++i)
+            values[i] = expected[count - 1 - i] = 0.5 * i;
         const DeviceArray<double> in(values), out(count);
-        cut_in_two<<<1, 256, count * (sizeof(double) + sizeof(int))>>>(count, in.get(), out.get());
+        cut_in_two<<<1, 256, count*(sizeof(double) + sizeof(int))>>>(count, in.get(), out.get());
         REQUIRE_COMPLETES();
         REQUIRE_SAME(out.download(), expected);
     }
@@ -162,7 +167,8 @@ TEST_CASE("dynamic shared memory cut in two", "[shared][dynamic]") {
 TEST_CASE("static beside dynamic shared memory", "[shared][dynamic]") {
     for (const int threads : {32, 64, 1024}) {
         std::vector<int> values(threads), expected(threads);
-        for (int i = 0; i < threads; ++i) values[i] = i;
+        for (int i = 0; i < threads; ++i)
+            values[i] = i;
         for (int i = 0; i < threads; ++i) {
             expected[i] = threads - 1 - i + 1000 * (31 - i % 32);
         }
@@ -187,7 +193,8 @@ __global__ void count_in_block(int* counts, int rounds) {
     __shared__ int count;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    for (int i = 0; i < rounds; ++i) atomicAdd(&count, 1 + static_cast<int>(blockIdx.x));
+    for (int i = 0; i < rounds; ++i)
+        atomicAdd(&count, 1 + static_cast<int>(blockIdx.x));
     __syncthreads();
     if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
@@ -219,7 +226,8 @@ TEST_CASE("each block has its own shared memory", "[shared]") {
     count_in_block<<<blocks, threads>>>(counts.get(), rounds);
     REQUIRE_COMPLETES();
     std::vector<int> expected(blocks);
-    for (int i = 0; i < blocks; ++i) expected[i] = threads * rounds * (i + 1);
+    for (int i = 0; i < blocks; ++i)
+        expected[i] = threads * rounds * (i + 1);
     REQUIRE_SAME(counts.download(), expected);
 }
 
@@ -230,7 +238,8 @@ TEST_CASE("a transpose through shared memory", "[shared]") {
     for (const Size size : {Size{1, 1}, Size{32, 32}, Size{33, 31}, Size{100, 77}}) {
         const int count = size.width * size.height;
         std::vector<int> values(count), expected(count);
-        for (int i = 0; i < count; ++i) values[i] = i;
+        for (int i = 0; i < count; ++i)
+            values[i] = i;
         for (int y = 0; y < size.height; ++y) {
             for (int x = 0; x < size.width; ++x) {
                 expected[x * size.height + y] = values[y * size.width + x];

@@ -9,7 +9,9 @@ using namespace conformance;
 
 namespace {
 
-__global__ void store(int* to, int value) { *static_cast<volatile int*>(to) = value; }
+__global__ void store(int* to, int value) {
+    *static_cast<volatile int*>(to) = value;
+}
 
 __global__ void append_digit(unsigned long long* number, int digit) {
     *number = *number * 10 + digit;
@@ -27,7 +29,9 @@ __global__ void wait_for_host(const int* flag, int* came) {
     *came = 1;
 }
 
-__global__ void increment(int* counter) { atomicAdd(counter, 1); }
+__global__ void increment(int* counter) {
+    atomicAdd(counter, 1);
+}
 
 }  // namespace
 
@@ -55,16 +59,18 @@ TEST_CASE("copies and kernels of one stream run in order", "[streams][copies]") 
     const Stream stream(cudaStreamNonBlocking);
     DeviceArray<int> value(1);
     PinnedArray<int> in(3), out(3, -1);
-    for (int i = 0; i < 3; ++i) in.set(i, 10 * i);
+    for (int i = 0; i < 3; ++i)
+        in.set(i, 10 * i);
     for (int i = 0; i < 3; ++i) {
         REQUIRE_OK(cudaMemcpyAsync(value.get(), in.get() + i, sizeof(int), cudaMemcpyHostToDevice,
                                    stream));
         increment<<<1, 7, 0, stream>>>(value.get());
-        REQUIRE_OK(cudaMemcpyAsync(out.get() + i, value.get(), sizeof(int),
-                                   cudaMemcpyDeviceToHost, stream));
+        REQUIRE_OK(cudaMemcpyAsync(out.get() + i, value.get(), sizeof(int), cudaMemcpyDeviceToHost,
+                                   stream));
     }
     REQUIRE_OK(cudaStreamSynchronize(stream));
-    for (int i = 0; i < 3; ++i) CHECK(out[i] == 10 * i + 7);
+    for (int i = 0; i < 3; ++i)
+        CHECK(out[i] == 10 * i + 7);
 }
 
 TEST_CASE("a stream behind a gate is not ready", "[streams]") {
@@ -285,7 +291,8 @@ TEST_CASE("many streams, many launches", "[streams][launch]") {
     DeviceArray<int> counters(std::vector<int>(stream_count, 0));
     std::vector<std::unique_ptr<Stream>> streams;
     for (int i = 0; i < stream_count; ++i) {
-        streams.push_back(std::make_unique<Stream>(i % 2 ? cudaStreamNonBlocking : cudaStreamDefault));
+        streams.push_back(
+            std::make_unique<Stream>(i % 2 ? cudaStreamNonBlocking : cudaStreamDefault));
     }
     for (int n = 0; n < launches; ++n) {
         for (int i = 0; i < stream_count; ++i) {
@@ -308,7 +315,8 @@ TEST_CASE("launches from several host threads", "[streams][launch]") {
             }
         });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads)
+        thread.join();
     REQUIRE_COMPLETES();
     CHECK(failures == 0);
     CHECK(counter.download()[0] == 4000);

@@ -23,10 +23,10 @@
 #define REQUIRE_OK(call) REQUIRE_CODE(call, cudaSuccess)
 
 /// The same, and takes the code back out of the thread's last error.
-#define CHECK_FAILS(call, code)     \
-    do {                            \
-        CHECK_CODE(call, code);     \
-        (void)cudaGetLastError();   \
+#define CHECK_FAILS(call, code)   \
+    do {                          \
+        CHECK_CODE(call, code);   \
+        (void)cudaGetLastError(); \
     } while (false)
 
 /// To be put after a launch: it was accepted and has run to its end.
@@ -37,10 +37,10 @@
     } while (false)
 
 /// Requires equal sequences, and names the first place where they differ.
-#define REQUIRE_SAME(actual, expected)                              \
-    do {                                                            \
-        INFO(conformance::first_difference((actual), (expected)));  \
-        REQUIRE(conformance::same((actual), (expected)));           \
+#define REQUIRE_SAME(actual, expected)                             \
+    do {                                                           \
+        INFO(conformance::first_difference((actual), (expected))); \
+        REQUIRE(conformance::same((actual), (expected)));          \
     } while (false)
 
 namespace conformance {
@@ -49,7 +49,9 @@ namespace conformance {
 /// closed gate. Set before anything calls the runtime.
 inline const int eager_loading = setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
-inline std::string name_of(cudaError_t error) { return cudaGetErrorName(error); }
+inline std::string name_of(cudaError_t error) {
+    return cudaGetErrorName(error);
+}
 
 /// A NaN equals nothing.
 template <class T>
@@ -117,7 +119,8 @@ class PinnedArray {
 public:
     explicit PinnedArray(std::size_t count, T value = T()) : count_(count) {
         REQUIRE_OK(cudaHostAlloc(&data_, count * sizeof(T), cudaHostAllocMapped));
-        for (std::size_t i = 0; i < count; ++i) data_[i] = value;
+        for (std::size_t i = 0; i < count; ++i)
+            data_[i] = value;
     }
     PinnedArray(const PinnedArray&) = delete;
     PinnedArray& operator=(const PinnedArray&) = delete;
@@ -160,9 +163,9 @@ private:
     cudaEvent_t event_ = nullptr;
 };
 
-/// Holds a stream's work up until `open`. It makes "not finished yet" a certainty and not a matter of
-/// time. Opens by itself when it goes out of scope, and after a while, so that a failing test ends:
-/// declare it after the memory that its stream uses.
+/// Holds a stream's work up until `open`. It makes "not finished yet" a certainty and not a matter
+/// of time. Opens by itself when it goes out of scope, and after a while, so that a failing test
+/// ends: declare it after the memory that its stream uses.
 class Gate {
 public:
     Gate() = default;
@@ -207,7 +210,9 @@ private:
 };
 
 /// Gives wrongly early work the time to happen.
-inline void let_things_happen() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+inline void let_things_happen() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+}
 
 inline int attribute(cudaDeviceAttr which) {
     int value = -1;

@@ -20,13 +20,21 @@ __global__ void evaluate(const float* x, float* y, int count) {
            x[i] * (coefficients[1] + x[i] * (coefficients[2] + x[i] * coefficients[3]));
 }
 
-__global__ void pick(float* out) { out[threadIdx.x] = coefficients[threadIdx.x % 4] * single; }
+__global__ void pick(float* out) {
+    out[threadIdx.x] = coefficients[threadIdx.x % 4] * single;
+}
 
-__global__ void count_up(int by) { atomicAdd(&counter, by); }
+__global__ void count_up(int by) {
+    atomicAdd(&counter, by);
+}
 
-__global__ void fill_table() { table[threadIdx.x] = 3 * threadIdx.x; }
+__global__ void fill_table() {
+    table[threadIdx.x] = 3 * threadIdx.x;
+}
 
-__global__ void add_to_managed(int value) { shared_with_host += value; }
+__global__ void add_to_managed(int value) {
+    shared_with_host += value;
+}
 
 }  // namespace
 
@@ -99,7 +107,8 @@ TEST_CASE("addresses and sizes of device variables", "[symbols]") {
     fill_table<<<1, 256>>>();
     REQUIRE_COMPLETES();
     std::vector<int> values(256), expected(256);
-    for (int i = 0; i < 256; ++i) expected[i] = 3 * i;
+    for (int i = 0; i < 256; ++i)
+        expected[i] = 3 * i;
     REQUIRE_OK(cudaMemcpy(values.data(), address, size, cudaMemcpyDeviceToHost));
     REQUIRE_SAME(values, expected);
 }

@@ -78,10 +78,18 @@ __global__ void copy_with_hints(const Vector* in, Vector* out, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     switch (i % 4) {
-        case 0: __stcg(out + i, __ldg(in + i)); break;
-        case 1: __stcs(out + i, __ldcg(in + i)); break;
-        case 2: __stwt(out + i, __ldcs(in + i)); break;
-        default: __stwb(out + i, __ldca(in + i)); break;
+        case 0:
+            __stcg(out + i, __ldg(in + i));
+            break;
+        case 1:
+            __stcs(out + i, __ldcg(in + i));
+            break;
+        case 2:
+            __stwt(out + i, __ldcs(in + i));
+            break;
+        default:
+            __stwb(out + i, __ldca(in + i));
+            break;
     }
 }
 
@@ -91,7 +99,8 @@ void check_copy() {
     constexpr int count = 1000;
     const std::size_t bytes = count * sizeof(Vector);
     std::vector<unsigned char> values(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) values[i] = static_cast<unsigned char>(i * 31 + 7);
+    for (std::size_t i = 0; i < bytes; ++i)
+        values[i] = static_cast<unsigned char>(i * 31 + 7);
     const DeviceArray<unsigned char> in(values), out(bytes);
     const auto* const from = reinterpret_cast<const Vector*>(in.get());
     auto* const to = reinterpret_cast<Vector*>(out.get());
@@ -230,8 +239,8 @@ TEST_CASE("initialising and assigning vectors", "[vectors]") {
     initialise<<<1, 1>>>(reinterpret_cast<float4*>(out.get()));
     REQUIRE_COMPLETES();
     REQUIRE_SAME(out.download(),
-                 std::vector<float>({1, 2, 3, 4, 5,  6,  7,  8,  0,  0,  1,  0,  1,  2,
-                                     3, 4, 1, 2, 3,  4,  13, 14, 15, 16, 17, 18, 19, 20}));
+                 std::vector<float>({1, 2, 3, 4, 5, 6, 7,  8,  0,  0,  1,  0,  1,  2,
+                                     3, 4, 1, 2, 3, 4, 13, 14, 15, 16, 17, 18, 19, 20}));
 }
 
 TEST_CASE("a word as four bytes", "[vectors]") {

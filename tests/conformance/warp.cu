@@ -15,16 +15,21 @@ enum class Shuffle { index, up, down, exclusive_or };
 template <class T>
 __device__ T shuffled(Shuffle kind, unsigned mask, T value, int parameter, int width) {
     switch (kind) {
-        case Shuffle::index: return __shfl_sync(mask, value, parameter, width);
-        case Shuffle::up: return __shfl_up_sync(mask, value, parameter, width);
-        case Shuffle::down: return __shfl_down_sync(mask, value, parameter, width);
-        default: return __shfl_xor_sync(mask, value, parameter, width);
+        case Shuffle::index:
+            return __shfl_sync(mask, value, parameter, width);
+        case Shuffle::up:
+            return __shfl_up_sync(mask, value, parameter, width);
+        case Shuffle::down:
+            return __shfl_down_sync(mask, value, parameter, width);
+        default:
+            return __shfl_xor_sync(mask, value, parameter, width);
     }
 }
 
 /// The lanes of `mask` shuffle; the others leave their results as they are.
 template <class T>
-__global__ void shuffle(Shuffle kind, unsigned mask, int parameter, int width, const T* in, T* out) {
+__global__ void shuffle(Shuffle kind, unsigned mask, int parameter, int width, const T* in,
+                        T* out) {
     const unsigned lane = threadIdx.x;
     if (mask >> lane & 1) out[lane] = shuffled(kind, mask, in[lane], parameter, width);
 }
@@ -35,10 +40,18 @@ int source_lane(Shuffle kind, int lane, int parameter, int width) {
     const int last = segment + width - 1;
     int source = lane;
     switch (kind) {
-        case Shuffle::index: source = segment + (parameter & (width - 1)); break;
-        case Shuffle::up: source = lane - parameter; return source >= segment ? source : lane;
-        case Shuffle::down: source = lane + parameter; break;
-        case Shuffle::exclusive_or: source = lane ^ parameter; break;
+        case Shuffle::index:
+            source = segment + (parameter & (width - 1));
+            break;
+        case Shuffle::up:
+            source = lane - parameter;
+            return source >= segment ? source : lane;
+        case Shuffle::down:
+            source = lane + parameter;
+            break;
+        case Shuffle::exclusive_or:
+            source = lane ^ parameter;
+            break;
     }
     return source <= last ? source : lane;
 }
@@ -81,8 +94,7 @@ void check_shuffle(Shuffle kind, unsigned mask, int parameter, int width) {
 }  // namespace
 
 TEST_CASE("shuffles of a whole warp in every width", "[warp][shuffle]") {
-    for (const auto kind :
-         {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or}) {
+    for (const auto kind : {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or}) {
         for (const int width : {2, 4, 8, 16, 32}) {
             for (const int parameter : {0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 30, 31}) {
                 check_shuffle<int>(kind, 0xFFFFFFFFu, parameter, width);
@@ -92,9 +104,8 @@ TEST_CASE("shuffles of a whole warp in every width", "[warp][shuffle]") {
 }
 
 TEST_CASE("shuffles with partial masks", "[warp][shuffle]") {
-    for (const unsigned mask :
-         {1u, 0x80000000u, 0x0000FFFFu, 0xFFFF0000u, 0x55555555u, 0xAAAAAAAAu, 0x0F0F0F0Fu,
-          0x7FFFFFFFu, 0xFFFFFFFEu, 0x00FF00FFu, 0x12345678u}) {
+    for (const unsigned mask : {1u, 0x80000000u, 0x0000FFFFu, 0xFFFF0000u, 0x55555555u, 0xAAAAAAAAu,
+                                0x0F0F0F0Fu, 0x7FFFFFFFu, 0xFFFFFFFEu, 0x00FF00FFu, 0x12345678u}) {
         for (const auto kind :
              {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or}) {
             for (const int parameter : {0, 1, 2, 8}) {
@@ -106,8 +117,7 @@ TEST_CASE("shuffles with partial masks", "[warp][shuffle]") {
 }
 
 TEST_CASE("shuffles of every type", "[warp][shuffle]") {
-    for (const auto kind :
-         {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or}) {
+    for (const auto kind : {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or}) {
         check_shuffle<int>(kind, 0xFFFFFFFFu, 3, 32);
         check_shuffle<unsigned>(kind, 0xFFFFFFFFu, 3, 32);
         check_shuffle<long>(kind, 0xFFFFFFFFu, 3, 32);
@@ -180,7 +190,8 @@ void check_match(unsigned mask, T first, T second, T third) {
     for (const int kinds : {1, 2, 3}) {
         const T choice[3] = {first, second, third};
         std::vector<T> values(32);
-        for (int i = 0; i < 32; ++i) values[i] = choice[i % 7 % kinds];
+        for (int i = 0; i < 32; ++i)
+            values[i] = choice[i % 7 % kinds];
         const DeviceArray<T> device_values(values);
         const DeviceArray<Matches<T>> matches(32);
         match<T><<<1, 32>>>(mask, device_values.get(), matches.get());
@@ -249,15 +260,23 @@ TEST_CASE("reductions of a warp", "[warp][reduce]") {
     REQUIRE_OK(cudaFuncGetAttributes(&built, reduce));
     if (built.ptxVersion < 80) return;  // built for an older device
     std::vector<int> values(32);
-    for (int i = 0; i < 32; ++i) values[i] = (i % 3 - 1) * 1000003 * (i + 1);
+    for (int i = 0; i < 32; ++i)
+        values[i] = (i % 3 - 1) * 1000003 * (i + 1);
     const DeviceArray<int> device_values(values);
     const DeviceArray<Reductions> reductions(32);
     for (const unsigned mask : {0xFFFFFFFFu, 0x0000FFFFu, 0x55555555u, 0x80000000u, 0x00F0000Fu}) {
         reduce<<<1, 32>>>(mask, device_values.get(), reductions.get());
         REQUIRE_COMPLETES();
         const std::vector<Reductions> results = reductions.download();
-        Reductions expected{0, std::numeric_limits<int>::max(), std::numeric_limits<int>::min(),
-                            0, 0xFFFFFFFFu, 0, 0xFFFFFFFFu, 0, 0};
+        Reductions expected{0,
+                            std::numeric_limits<int>::max(),
+                            std::numeric_limits<int>::min(),
+                            0,
+                            0xFFFFFFFFu,
+                            0,
+                            0xFFFFFFFFu,
+                            0,
+                            0};
         for (int lane = 0; lane < 32; ++lane) {
             if (!(mask >> lane & 1)) continue;
             const unsigned bits = static_cast<unsigned>(values[lane]);
@@ -341,9 +360,11 @@ __global__ void divergent_halves(int* out) {
     const int lane = threadIdx.x;
     int sum = lane;
     if (lane < 16) {
-        for (int mask = 8; mask > 0; mask /= 2) sum += __shfl_xor_sync(0x0000FFFFu, sum, mask);
+        for (int mask = 8; mask > 0; mask /= 2)
+            sum += __shfl_xor_sync(0x0000FFFFu, sum, mask);
     } else {
-        for (int mask = 8; mask > 0; mask /= 2) sum += __shfl_xor_sync(0xFFFF0000u, sum, mask);
+        for (int mask = 8; mask > 0; mask /= 2)
+            sum += __shfl_xor_sync(0xFFFF0000u, sum, mask);
     }
     out[lane] = sum;
 }
@@ -402,6 +423,7 @@ TEST_CASE("memory is ordered by the warp's barrier", "[warp][barrier]") {
     exchange_through_memory<<<1, 64>>>(out.get());
     REQUIRE_COMPLETES();
     std::vector<int> expected(64);
-    for (int i = 0; i < 64; ++i) expected[i] = i / 32 * 32 + (i + 5) % 32 + 5;
+    for (int i = 0; i < 64; ++i)
+        expected[i] = i / 32 * 32 + (i + 5) % 32 + 5;
     REQUIRE_SAME(out.download(), expected);
 }

@@ -4,8 +4,8 @@
 /// Those of block scope (`…_block`), and the others where they meet the block's shared memory, have
 /// only the block's own threads to reckon with. These share one host thread and give way to each
 /// other only in barriers and warp functions, so a plain load and store does, without the host's
-/// locked instruction. Code compiled with memory-access instrumentation always takes the latter, which
-/// arrives in the access stream as one atomic.
+/// locked instruction. Code compiled with memory-access instrumentation always takes the latter,
+/// which arrives in the access stream as one atomic.
 #pragma once
 
 #include "emulator/block_state.hpp"
@@ -64,26 +64,26 @@ template <Scope scope, class T, class Change>
 }  // namespace emu
 
 // `plain` is the new value, made from `before` and `value`; `locked` is the host's own instruction.
-#define EMU_ATOMIC_SCOPE(name, scope_suffix, scope, type, plain, locked)                         \
-    inline type name##scope_suffix(type* address, type value) {                                  \
-        if (emu::is_block_private<emu::Scope::scope>(address)) {                                 \
-            const type before = __atomic_load_n(address, __ATOMIC_RELAXED);                      \
-            __atomic_store_n(address, plain, __ATOMIC_RELAXED);                                  \
-            return before;                                                                       \
-        }                                                                                        \
-        return locked(address, value, __ATOMIC_RELAXED);                                         \
+#define EMU_ATOMIC_SCOPE(name, scope_suffix, scope, type, plain, locked)    \
+    inline type name##scope_suffix(type* address, type value) {             \
+        if (emu::is_block_private<emu::Scope::scope>(address)) {            \
+            const type before = __atomic_load_n(address, __ATOMIC_RELAXED); \
+            __atomic_store_n(address, plain, __ATOMIC_RELAXED);             \
+            return before;                                                  \
+        }                                                                   \
+        return locked(address, value, __ATOMIC_RELAXED);                    \
     }
-#define EMU_UPDATE_SCOPE(name, scope_suffix, scope, type, plain)                                 \
-    inline type name##scope_suffix(type* address, type value) {                                  \
-        return emu::atomic_update<emu::Scope::scope>(address,                                    \
-                                                     [value](type before) -> type { return plain; }); \
+#define EMU_UPDATE_SCOPE(name, scope_suffix, scope, type, plain)      \
+    inline type name##scope_suffix(type* address, type value) {       \
+        return emu::atomic_update<emu::Scope::scope>(                 \
+            address, [value](type before) -> type { return plain; }); \
     }
-#define EMU_ATOMIC(name, type, plain, locked)                        \
-    EMU_ATOMIC_SCOPE(name, , device, type, plain, locked)            \
-    EMU_ATOMIC_SCOPE(name, _block, block, type, plain, locked)       \
+#define EMU_ATOMIC(name, type, plain, locked)                  \
+    EMU_ATOMIC_SCOPE(name, , device, type, plain, locked)      \
+    EMU_ATOMIC_SCOPE(name, _block, block, type, plain, locked) \
     EMU_ATOMIC_SCOPE(name, _system, system, type, plain, locked)
-#define EMU_UPDATE(name, type, plain)                 \
-    EMU_UPDATE_SCOPE(name, , device, type, plain)     \
+#define EMU_UPDATE(name, type, plain)                  \
+    EMU_UPDATE_SCOPE(name, , device, type, plain)      \
     EMU_UPDATE_SCOPE(name, _block, block, type, plain) \
     EMU_UPDATE_SCOPE(name, _system, system, type, plain)
 
@@ -114,9 +114,9 @@ EMU_UPDATE(atomicMax, unsigned long long, before < value ? value : before)
 EMU_UPDATE(atomicInc, unsigned int, before >= value ? 0 : before + 1)
 EMU_UPDATE(atomicDec, unsigned int, before == 0 || before > value ? value : before - 1)
 
-EMU_ATOMIC(atomicAnd, int, before & value, __atomic_fetch_and)
-EMU_ATOMIC(atomicAnd, unsigned int, before & value, __atomic_fetch_and)
-EMU_ATOMIC(atomicAnd, unsigned long long, before & value, __atomic_fetch_and)
+EMU_ATOMIC(atomicAnd, int, (before & value), __atomic_fetch_and)
+EMU_ATOMIC(atomicAnd, unsigned int, (before & value), __atomic_fetch_and)
+EMU_ATOMIC(atomicAnd, unsigned long long, (before & value), __atomic_fetch_and)
 EMU_ATOMIC(atomicOr, int, before | value, __atomic_fetch_or)
 EMU_ATOMIC(atomicOr, unsigned int, before | value, __atomic_fetch_or)
 EMU_ATOMIC(atomicOr, unsigned long long, before | value, __atomic_fetch_or)
@@ -130,20 +130,20 @@ EMU_ATOMIC(atomicXor, unsigned long long, before ^ value, __atomic_fetch_xor)
 #undef EMU_ATOMIC_SCOPE
 
 // Stores `value` if the memory holds `expected`.
-#define EMU_ATOMIC_CAS(name, scope, type)                                                 \
-    inline type name(type* address, type expected, type value) {                          \
-        if (emu::is_block_private<emu::Scope::scope>(address)) {                          \
-            const type before = __atomic_load_n(address, __ATOMIC_RELAXED);               \
-            if (before == expected) __atomic_store_n(address, value, __ATOMIC_RELAXED);   \
-            return before;                                                                \
-        }                                                                                 \
-        __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED,   \
-                                    __ATOMIC_RELAXED);                                    \
-        return expected;                                                                  \
+#define EMU_ATOMIC_CAS(name, scope, type)                                               \
+    inline type name(type* address, type expected, type value) {                        \
+        if (emu::is_block_private<emu::Scope::scope>(address)) {                        \
+            const type before = __atomic_load_n(address, __ATOMIC_RELAXED);             \
+            if (before == expected) __atomic_store_n(address, value, __ATOMIC_RELAXED); \
+            return before;                                                              \
+        }                                                                               \
+        __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED, \
+                                    __ATOMIC_RELAXED);                                  \
+        return expected;                                                                \
     }
-#define EMU_ATOMIC_CAS_SCOPES(type)                 \
-    EMU_ATOMIC_CAS(atomicCAS, device, type)         \
-    EMU_ATOMIC_CAS(atomicCAS_block, block, type)    \
+#define EMU_ATOMIC_CAS_SCOPES(type)              \
+    EMU_ATOMIC_CAS(atomicCAS, device, type)      \
+    EMU_ATOMIC_CAS(atomicCAS_block, block, type) \
     EMU_ATOMIC_CAS(atomicCAS_system, system, type)
 EMU_ATOMIC_CAS_SCOPES(int)
 EMU_ATOMIC_CAS_SCOPES(unsigned int)

@@ -54,31 +54,47 @@ inline Integer saturate(Real whole) {
 
 }  // namespace emu
 
-inline int __float_as_int(float x) { return emu::bits_as<int>(x); }
-inline unsigned __float_as_uint(float x) { return emu::bits_as<unsigned>(x); }
-inline float __int_as_float(int x) { return emu::bits_as<float>(x); }
-inline float __uint_as_float(unsigned x) { return emu::bits_as<float>(x); }
-inline long long __double_as_longlong(double x) { return emu::bits_as<long long>(x); }
-inline double __longlong_as_double(long long x) { return emu::bits_as<double>(x); }
-inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
-inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
+inline int __float_as_int(float x) {
+    return emu::bits_as<int>(x);
+}
+inline unsigned __float_as_uint(float x) {
+    return emu::bits_as<unsigned>(x);
+}
+inline float __int_as_float(int x) {
+    return emu::bits_as<float>(x);
+}
+inline float __uint_as_float(unsigned x) {
+    return emu::bits_as<float>(x);
+}
+inline long long __double_as_longlong(double x) {
+    return emu::bits_as<long long>(x);
+}
+inline double __longlong_as_double(long long x) {
+    return emu::bits_as<double>(x);
+}
+inline int __double2hiint(double x) {
+    return static_cast<int>(__double_as_longlong(x) >> 32);
+}
+inline int __double2loint(double x) {
+    return static_cast<int>(__double_as_longlong(x));
+}
 inline double __hiloint2double(int high, int low) {
     return __longlong_as_double(static_cast<long long>(static_cast<unsigned long long>(high) << 32 |
                                                        static_cast<unsigned>(low)));
 }
 
-#define EMU_REAL_TO_INTEGER(real, real_type, name, integer)                              \
-    inline integer __##real##2##name##_rn(real_type x) {                                 \
-        return emu::saturate<integer>(::rint(x));                                        \
-    }                                                                                    \
-    inline integer __##real##2##name##_rz(real_type x) {                                 \
-        return emu::saturate<integer>(::trunc(x));                                       \
-    }                                                                                    \
-    inline integer __##real##2##name##_ru(real_type x) {                                 \
-        return emu::saturate<integer>(::ceil(x));                                        \
-    }                                                                                    \
-    inline integer __##real##2##name##_rd(real_type x) {                                 \
-        return emu::saturate<integer>(::floor(x));                                       \
+#define EMU_REAL_TO_INTEGER(real, real_type, name, integer) \
+    inline integer __##real##2##name##_rn(real_type x) {    \
+        return emu::saturate<integer>(::rint(x));           \
+    }                                                       \
+    inline integer __##real##2##name##_rz(real_type x) {    \
+        return emu::saturate<integer>(::trunc(x));          \
+    }                                                       \
+    inline integer __##real##2##name##_ru(real_type x) {    \
+        return emu::saturate<integer>(::ceil(x));           \
+    }                                                       \
+    inline integer __##real##2##name##_rd(real_type x) {    \
+        return emu::saturate<integer>(::floor(x));          \
     }
 EMU_REAL_TO_INTEGER(float, float, int, int)
 EMU_REAL_TO_INTEGER(float, float, uint, unsigned)
@@ -90,15 +106,17 @@ EMU_REAL_TO_INTEGER(double, double, ll, long long)
 EMU_REAL_TO_INTEGER(double, double, ull, unsigned long long)
 #undef EMU_REAL_TO_INTEGER
 
-#define EMU_DIRECTED(name, from, to, suffix, mode)                              \
-    inline to __##name##_##suffix(from x) {                                     \
-        return emu::with_rounding(                                              \
-            mode, [x] { return emu::opaque(static_cast<to>(emu::opaque(x))); });        \
+#define EMU_DIRECTED(name, from, to, suffix, mode)                                               \
+    inline to __##name##_##suffix(from x) {                                                      \
+        return emu::with_rounding(mode,                                                          \
+                                  [x] { return emu::opaque(static_cast<to>(emu::opaque(x))); }); \
     }
-#define EMU_TO_REAL(name, from, to)                                             \
-    inline to __##name##_rn(from x) { return static_cast<to>(x); }              \
-    EMU_DIRECTED(name, from, to, rz, FE_TOWARDZERO)                             \
-    EMU_DIRECTED(name, from, to, ru, FE_UPWARD)                                 \
+#define EMU_TO_REAL(name, from, to)                 \
+    inline to __##name##_rn(from x) {               \
+        return static_cast<to>(x);                  \
+    }                                               \
+    EMU_DIRECTED(name, from, to, rz, FE_TOWARDZERO) \
+    EMU_DIRECTED(name, from, to, ru, FE_UPWARD)     \
     EMU_DIRECTED(name, from, to, rd, FE_DOWNWARD)
 EMU_TO_REAL(int2float, int, float)
 EMU_TO_REAL(uint2float, unsigned, float)
@@ -110,5 +128,9 @@ EMU_TO_REAL(double2float, double, float)
 #undef EMU_TO_REAL
 #undef EMU_DIRECTED
 
-inline double __int2double_rn(int x) { return x; }
-inline double __uint2double_rn(unsigned x) { return x; }
+inline double __int2double_rn(int x) {
+    return x;
+}
+inline double __uint2double_rn(unsigned x) {
+    return x;
+}

@@ -7,18 +7,28 @@
 
 #include "emulator/vector_types.hpp"
 
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
+inline int __popcll(unsigned long long x) {
+    return __builtin_popcountll(x);
+}
 
 /// Leading zeros; all bits for 0.
-inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clz(int x) {
+    return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x));
+}
 inline int __clzll(long long x) {
     return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
 }
 
 /// Position of the lowest set bit, counted from 1; 0 for 0.
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline int __ffs(int x) {
+    return __builtin_ffs(x);
+}
+inline int __ffsll(long long x) {
+    return __builtin_ffsll(x);
+}
 
 inline unsigned __brev(unsigned x) {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
@@ -43,8 +53,8 @@ inline unsigned __fns(unsigned mask, unsigned base, int offset) {
     return 0xffffffffu;
 }
 
-/// Four bytes out of the eight of (y, x), chosen by the low three bits of each nibble of `selector`;
-/// a nibble's top bit spreads the chosen byte's sign instead.
+/// Four bytes out of the eight of (y, x), chosen by the low three bits of each nibble of
+/// `selector`; a nibble's top bit spreads the chosen byte's sign instead.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
     unsigned result = 0;
@@ -75,11 +85,21 @@ inline int __mul24(int x, int y) {
     const long long b = static_cast<int>(static_cast<unsigned>(y) << 8) >> 8;
     return static_cast<int>(a * b);
 }
-inline unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffu) * (y & 0xffffffu); }
-inline int mulhi(int x, int y) { return __mulhi(x, y); }
-inline unsigned mulhi(unsigned x, unsigned y) { return __umulhi(x, y); }
-inline int mul24(int x, int y) { return __mul24(x, y); }
-inline unsigned umul24(unsigned x, unsigned y) { return __umul24(x, y); }
+inline unsigned __umul24(unsigned x, unsigned y) {
+    return (x & 0xffffffu) * (y & 0xffffffu);
+}
+inline int mulhi(int x, int y) {
+    return __mulhi(x, y);
+}
+inline unsigned mulhi(unsigned x, unsigned y) {
+    return __umulhi(x, y);
+}
+inline int mul24(int x, int y) {
+    return __mul24(x, y);
+}
+inline unsigned umul24(unsigned x, unsigned y) {
+    return __umul24(x, y);
+}
 
 /// |x - y| + z.
 inline unsigned __sad(int x, int y, unsigned z) {
@@ -87,7 +107,9 @@ inline unsigned __sad(int x, int y, unsigned z) {
                                       : static_cast<unsigned>(x) - static_cast<unsigned>(y);
     return difference + z;
 }
-inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x < y ? y - x : x - y) + z; }
+inline unsigned __usad(unsigned x, unsigned y, unsigned z) {
+    return (x < y ? y - x : x - y) + z;
+}
 
 // Averages without overflow: rounded down (`h`) or up (`rh`).
 inline int __hadd(int x, int y) {
@@ -103,8 +125,8 @@ inline unsigned __urhadd(unsigned x, unsigned y) {
     return static_cast<unsigned>((static_cast<unsigned long long>(x) + y + 1) >> 1);
 }
 
-// Funnel shifts of the 64 bits (high, low): the upper word of a left shift, the lower word of a right
-// one. The shift counts modulo 32, or, with `c`, up to 32.
+// Funnel shifts of the 64 bits (high, low): the upper word of a left shift, the lower word of a
+// right one. The shift counts modulo 32, or, with `c`, up to 32.
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
     const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
     return static_cast<unsigned>(both << (shift & 31) >> 32);
@@ -122,7 +144,8 @@ inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
 
 namespace emu {
 
-/// sum + the dot product of two packed words' elements, from those at index `a_first`, `b_first` on.
+/// sum + the dot product of two packed words' elements, from those at index `a_first`, `b_first`
+/// on.
 template <int Count, class A, class B, class Sum, class AWord, class BWord>
 [[gnu::always_inline]] inline Sum packed_dot(AWord a_word, BWord b_word, Sum sum, int a_first = 0,
                                              int b_first = 0) {
@@ -168,8 +191,12 @@ inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
 inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
     return emu::packed_dot<2, unsigned short, unsigned char>(a, b, c, 0, 2);
 }
-inline int __dp2a_lo(short2 a, char4 b, int c) { return c + a.x * b.x + a.y * b.y; }
-inline int __dp2a_hi(short2 a, char4 b, int c) { return c + a.x * b.z + a.y * b.w; }
+inline int __dp2a_lo(short2 a, char4 b, int c) {
+    return c + a.x * b.x + a.y * b.y;
+}
+inline int __dp2a_hi(short2 a, char4 b, int c) {
+    return c + a.x * b.z + a.y * b.w;
+}
 inline unsigned __dp2a_lo(ushort2 a, uchar4 b, unsigned c) {
     return c + unsigned(a.x * b.x) + unsigned(a.y * b.y);
 }

@@ -7,20 +7,38 @@
 #include "emulator/vector_types.hpp"
 
 // The hints change nothing here; what counts is that the same types are accepted as on the device.
-#define EMU_HINTED_ACCESS(type)                                             \
-    inline type __ldg(const type* from) { return *from; }                   \
-    inline type __ldca(const type* from) { return *from; }                  \
-    inline type __ldcg(const type* from) { return *from; }                  \
-    inline type __ldcs(const type* from) { return *from; }                  \
-    inline type __ldlu(const type* from) { return *from; }                  \
-    inline type __ldcv(const type* from) {                                  \
-        asm volatile("" ::: "memory"); /* read again, whatever is known */  \
-        return *from;                                                       \
-    }                                                                       \
-    inline void __stwb(type* to, type value) { *to = value; }               \
-    inline void __stcg(type* to, type value) { *to = value; }               \
-    inline void __stcs(type* to, type value) { *to = value; }               \
-    inline void __stwt(type* to, type value) { *to = value; }
+#define EMU_HINTED_ACCESS(type)                                            \
+    inline type __ldg(const type* from) {                                  \
+        return *from;                                                      \
+    }                                                                      \
+    inline type __ldca(const type* from) {                                 \
+        return *from;                                                      \
+    }                                                                      \
+    inline type __ldcg(const type* from) {                                 \
+        return *from;                                                      \
+    }                                                                      \
+    inline type __ldcs(const type* from) {                                 \
+        return *from;                                                      \
+    }                                                                      \
+    inline type __ldlu(const type* from) {                                 \
+        return *from;                                                      \
+    }                                                                      \
+    inline type __ldcv(const type* from) {                                 \
+        asm volatile("" ::: "memory"); /* read again, whatever is known */ \
+        return *from;                                                      \
+    }                                                                      \
+    inline void __stwb(type* to, type value) {                             \
+        *to = value;                                                       \
+    }                                                                      \
+    inline void __stcg(type* to, type value) {                             \
+        *to = value;                                                       \
+    }                                                                      \
+    inline void __stcs(type* to, type value) {                             \
+        *to = value;                                                       \
+    }                                                                      \
+    inline void __stwt(type* to, type value) {                             \
+        *to = value;                                                       \
+    }
 
 EMU_HINTED_ACCESS(char)
 EMU_HINTED_ACCESS(signed char)
@@ -61,15 +79,23 @@ EMU_HINTED_ACCESS(double2)
 #endif
 /// Orders this thread's accesses before the fence against those after it. The threads of a block
 /// share one host thread, so for them the compiler's order is enough.
-inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+inline void __threadfence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+inline void __threadfence_system() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 #ifdef __SANITIZE_THREAD__
 #pragma GCC diagnostic pop
 #endif
 
 /// Gives way to other host threads once. The device, too, may wait for no time at all.
-inline void __nanosleep(unsigned /*nanoseconds*/) { sched_yield(); }
+inline void __nanosleep(unsigned /*nanoseconds*/) {
+    sched_yield();
+}
 
 #define __builtin_assume(condition) ((condition) ? static_cast<void>(0) : __builtin_unreachable())
 #define __assume(condition) __builtin_assume(condition)

@@ -47,12 +47,14 @@ template <class T>
 
 }  // namespace emu
 
-#define EMU_COPIES_AS_ONE(name)                                          \
-    name() = default;                                                    \
-    name(const name& other) { ::emu::copy_vector(this, &other); }        \
-    name& operator=(const name& other) {                                 \
-        ::emu::copy_vector(this, &other);                                \
-        return *this;                                                    \
+#define EMU_COPIES_AS_ONE(name)           \
+    name() = default;                     \
+    name(const name& other) {             \
+        ::emu::copy_vector(this, &other); \
+    }                                     \
+    name& operator=(const name& other) {  \
+        ::emu::copy_vector(this, &other); \
+        return *this;                     \
     }
 #define EMU_COPIES_AS_ONE_2(name, element) \
     EMU_COPIES_AS_ONE(name)                \
@@ -69,32 +71,38 @@ template <class T>
 
 #endif
 
-#define EMU_VECTOR_1(name, element) \
-    struct name {                   \
-        element x;                  \
-    };                              \
-    inline constexpr name make_##name(element x) { return {x}; }
+#define EMU_VECTOR_1(name, element)                \
+    struct name {                                  \
+        element x;                                 \
+    };                                             \
+    inline constexpr name make_##name(element x) { \
+        return {x};                                \
+    }
 
-#define EMU_VECTOR_2(name, element, alignment)  \
-    struct alignas(alignment) name {            \
-        element x, y;                           \
-        EMU_COPIES_AS_ONE_2(name, element)      \
-    };                                          \
-    inline name make_##name(element x, element y) { return {x, y}; }
+#define EMU_VECTOR_2(name, element, alignment)      \
+    struct alignas(alignment) name {                \
+        element x, y;                               \
+        EMU_COPIES_AS_ONE_2(name, element)          \
+    };                                              \
+    inline name make_##name(element x, element y) { \
+        return {x, y};                              \
+    }
 
-#define EMU_VECTOR_3(name, element) \
-    struct name {                   \
-        element x, y, z;            \
-    };                              \
-    inline constexpr name make_##name(element x, element y, element z) { return {x, y, z}; }
+#define EMU_VECTOR_3(name, element)                                      \
+    struct name {                                                        \
+        element x, y, z;                                                 \
+    };                                                                   \
+    inline constexpr name make_##name(element x, element y, element z) { \
+        return {x, y, z};                                                \
+    }
 
-#define EMU_VECTOR_4(name, element, alignment)                                \
-    struct alignas(alignment) name {                                          \
-        element x, y, z, w;                                                   \
-        EMU_COPIES_AS_ONE_4(name, element)                                    \
-    };                                                                        \
-    inline name make_##name(element x, element y, element z, element w) {     \
-        return {x, y, z, w};                                                  \
+#define EMU_VECTOR_4(name, element, alignment)                            \
+    struct alignas(alignment) name {                                      \
+        element x, y, z, w;                                               \
+        EMU_COPIES_AS_ONE_4(name, element)                                \
+    };                                                                    \
+    inline name make_##name(element x, element y, element z, element w) { \
+        return {x, y, z, w};                                              \
     }
 
 /// Types of 1 to 4 elements; `pair` and `quad` are the alignments, in bytes, of those of 2 and 4.
