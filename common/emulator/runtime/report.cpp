@@ -23,23 +23,21 @@ std::string describe_place(const Site& site) {
     return file_name(site.file) + ":" + std::to_string(site.line);
 }
 
-std::string describe_state(unsigned slot) {
-    if (slot == block.current && block.waiting[slot] < Wait::barrier) return "running";
-    switch (block.waiting[slot]) {
-        case Wait::barrier:
-            return "waiting at __syncthreads(), " + describe_place(block.barrier);
-        case Wait::other_barrier:
-            return "waiting at __syncthreads(), " + describe_place(block.slots[slot].site);
-        case Wait::warp:
-            return "waiting at a warp primitive, " + describe_place(block.slots[slot].site);
-        case Wait::finished:
-            return "returned from the kernel";
-        case Wait::not_begun:
-            return "not begun";
-        case Wait::none:
+std::string describe_state(const Slot& slot) {
+    if (&slot >= block.unbegun) return "not begun";
+    if (&slot == block.current && slot.wait < block.phase) return "running";
+    switch (slot.wait) {
+        case wait_for_ever:
+            return &slot == block.current ? "running" : "returned from the kernel";
+        case wait_warp:
+            return "waiting at a warp primitive, " + describe_place(slot.site);
+        case wait_other_barrier:
+            return "waiting at __syncthreads(), " + describe_place(slot.site);
+        default:
             break;
     }
-    return "ready to go on";
+    if (slot.wait < block.phase) return "ready to go on";
+    return "waiting at __syncthreads(), " + describe_place(block.barrier);
 }
 
 }  // namespace
@@ -53,22 +51,32 @@ void report_arguments(const char* format, std::va_list arguments) {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
+void report(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    report_arguments(format, arguments);
+    va_end(arguments);
+}
+
 std::string where_running() {
     return "kernel " + std::string(this_worker->task().name) + ", block " + triple(blockIdx) +
            ", thread " + triple(threadIdx);
 }
 
 std::string describe_waits() {
+    const auto slot_of = [](unsigned linear) -> const Slot& {
+        return block.begin[block.slot_of[linear]];
+    };
     std::string lines;
-    for (unsigned first = 0; first < block.threads;) {
-        const unsigned first_slot = block.slot_of[first];
-        const std::string state = describe_state(first_slot);
+    const unsigned threads = block.threads();
+    for (unsigned first = 0; first < threads;) {
+        const std::string state = describe_state(slot_of(first));
         unsigned last = first;
-        while (last + 1 < block.threads && describe_state(block.slot_of[last + 1]) == state)
+        while (last + 1 < threads && describe_state(slot_of(last + 1)) == state)
             ++last;
         lines += first == last ? "\n  thread " : "\n  threads ";
-        lines += triple(block.slots[first_slot].index);
-        if (last != first) lines += " to " + triple(block.slots[block.slot_of[last]].index);
+        lines += triple(slot_of(first).index);
+        if (last != first) lines += " to " + triple(slot_of(last).index);
         lines += ": " + state;
         first = last + 1;
     }

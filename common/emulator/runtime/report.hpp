@@ -10,6 +10,9 @@ namespace emu {
 /// Writes `emulator: …` and a line end to stderr in one piece. Format as vprintf.
 void report_arguments(const char* format, std::va_list arguments);
 
+/// The same for arguments at hand.
+[[gnu::format(printf, 1, 2)]] void report(const char* format, ...);
+
 /// "kernel NAME, block (x,y,z), thread (x,y,z)" of the thread that runs on this host thread.
 std::string where_running();
 

@@ -12,15 +12,15 @@ constexpr unsigned lanes = 32;
 /// What a lane reads from one that takes no part: no program should be right by luck.
 constexpr std::uint64_t no_value = 0xCBCBCBCBCBCBCBCBULL;
 
-unsigned slot_of_lane(unsigned warp, unsigned lane) {
-    return block.slot_of[warp * lanes + lane];
+Slot& slot_of_lane(unsigned warp, unsigned lane) {
+    return block.begin[block.slot_of[warp * lanes + lane]];
 }
 
-/// Lanes of the warp whose thread has not returned.
+/// Lanes of the warp whose thread has not returned; all of the block's threads have begun.
 unsigned living_lanes(unsigned warp) {
     unsigned living = 0;
-    for (unsigned lane = 0; lane < lanes && warp * lanes + lane < block.threads; ++lane) {
-        if (block.waiting[slot_of_lane(warp, lane)] != Wait::finished) living |= 1u << lane;
+    for (unsigned lane = 0; lane < lanes && warp * lanes + lane < block.threads(); ++lane) {
+        if (slot_of_lane(warp, lane).wait != wait_for_ever) living |= 1u << lane;
     }
     return living;
 }
@@ -135,8 +135,8 @@ void complete(unsigned index, unsigned group) {
         }
     }
     warp.waiting &= ~group;
-    for_each_lane(group,
-                  [&](unsigned lane) { block.waiting[slot_of_lane(index, lane)] = Wait::none; });
+    block.in_warps -= static_cast<unsigned>(__builtin_popcount(group));
+    for_each_lane(group, [&](unsigned lane) { slot_of_lane(index, lane).wait = 0; });
 }
 
 /// The waiting lanes that asked for the same with the same mask as `lane`.
@@ -153,10 +153,10 @@ unsigned group_of(const Warp& warp, unsigned lane) {
 
 /// The waiting lanes that ask which lanes are active at the same place as `lane`.
 unsigned census_of(unsigned index, const Warp& warp, unsigned lane) {
-    const Site& here = block.slots[slot_of_lane(index, lane)].site;
+    const Site& here = slot_of_lane(index, lane).site;
     unsigned group = 0;
     for_each_lane(warp.waiting, [&](unsigned other) {
-        const Site& there = block.slots[slot_of_lane(index, other)].site;
+        const Site& there = slot_of_lane(index, other).site;
         if (warp.request[other].operation == WarpOperation::active_mask &&
             there.line == here.line && there.file == here.file) {
             group |= 1u << other;
@@ -168,12 +168,12 @@ unsigned census_of(unsigned index, const Warp& warp, unsigned lane) {
 }  // namespace
 
 std::uint64_t meet_warp(const LaneRequest& request, Site site) {
-    const unsigned here = block.current;
-    const unsigned linear = block.slots[here].linear;
+    Slot& here = *block.current;
+    const unsigned linear = here.linear;
     const unsigned index = linear / lanes;
     const unsigned lane = linear % lanes;
     if ((request.mask >> lane & 1u) == 0) {
-        block.slots[here].site = site;
+        here.site = site;
         this_worker->give_up(
             cudaErrorLaunchFailure,
             "%s: %s:%d: the mask 0x%08x of a warp primitive lacks the calling lane %u",
@@ -182,22 +182,23 @@ std::uint64_t meet_warp(const LaneRequest& request, Site site) {
     Warp& warp = this_worker->warp(index);
     warp.request[lane] = request;
     warp.waiting |= 1u << lane;
-    block.slots[here].site = site;
-    block.waiting[here] = Wait::warp;
+    here.site = site;
+    here.wait = wait_warp;
+    ++block.in_warps;
     const bool census = request.operation == WarpOperation::active_mask;
     if (!census && (warp.waiting & request.mask) == request.mask &&
         group_of(warp, lane) == request.mask) {
         complete(index, request.mask);
     } else {
-        const unsigned slot = next_slot();
-        if (slot != here) run_slot(slot);
+        Slot* const next = next_slot();
+        if (next != &here) run_slot(*next, here.context);
     }
     return warp.result[lane];
 }
 
 bool complete_waiting_warps() {
     bool any = false;
-    for (unsigned index = 0; index * lanes < block.threads; ++index) {
+    for (unsigned index = 0; index * lanes < block.threads(); ++index) {
         const Warp& warp = this_worker->warp(index);
         const unsigned living = living_lanes(index);
         for_each_lane(warp.waiting, [&](unsigned lane) {

@@ -13,7 +13,7 @@
 #include "settings.hpp"
 #include "shared_sites.hpp"
 
-__thread uint3 threadIdx;
+__thread emu::ThreadIndex threadIdx;
 __thread uint3 blockIdx;
 __thread dim3 blockDim;
 __thread dim3 gridDim;
@@ -51,16 +51,9 @@ uint3 unfold(std::uint64_t linear, dim3 shape) {
             static_cast<unsigned>(linear / shape.x / shape.y)};
 }
 
-/// What a fresh fiber runs: the launch's loop over threads, until every thread has begun.
+/// Where a new fiber starts.
 void fiber_body() {
     this_worker->task().run_threads();
-    if (block.finished == block.threads) this_worker->go_home();
-    const unsigned slot = next_slot();
-    block.current = slot;
-    threadIdx = block.slots[slot].index;
-    Context left_for_good;
-    switch_context(left_for_good, block.slots[slot].context);
-    __builtin_unreachable();
 }
 
 #ifdef EMULATOR_BOOST_CONTEXT
@@ -79,16 +72,16 @@ void Worker::Unmap::operator()(char* memory) const {
 Worker::Worker(unsigned index)
     : index_(index),
       stacks_(max_block_threads),
-      waiting_(max_block_threads + 1),
-      slots_(max_block_threads),
+      slots_(max_block_threads + 1),
+      resting_(max_block_threads),
       slot_of_(max_block_threads),
       warps_(max_block_threads / 32),
       touched_(shared_site_count() + 1),
       shared_(map_memory(shared_site_bytes()), Unmap{shared_site_bytes()}),
       dynamic_shared_(map_memory(dynamic_shared_capacity), Unmap{dynamic_shared_capacity}) {
     block = {};
-    block.waiting = waiting_.data();
-    block.slots = slots_.data();
+    block.begin = slots_.data();
+    block.phase = 1;
     block.slot_of = slot_of_.data();
     block.touched = touched_.data();
     block.shared = shared_.get();
@@ -119,7 +112,7 @@ void Worker::shape_block(dim3 shape, std::uint64_t block_number) {
     }
     for (unsigned slot = 0; slot < threads; ++slot) {
         slots_[slot].linear = sequence[slot];
-        slots_[slot].index = unfold(sequence[slot], shape);
+        static_cast<uint3&>(slots_[slot].index) = unfold(sequence[slot], shape);
         slot_of_[sequence[slot]] = static_cast<unsigned short>(slot);
     }
 }
@@ -128,6 +121,8 @@ void Worker::begin_launch(Task& task, std::uint64_t launch) {
     task_ = &task;
     launch_ = launch;
     static_shared_ = 0;
+    stacks_used_ = 0;  // fibers of the last launch are dropped where they rest
+    block.resting = resting_.data();
     for (const SharedSite* const site : touched_sites_)
         touched_[site->index] = 0;
     touched_sites_.clear();
@@ -150,23 +145,20 @@ void Worker::touch(const SharedSite& site) {
     std::memset(block.shared + site.offset, never_written, site.bytes);
 }
 
-void Worker::prepare_fiber(unsigned slot) {
+Context Worker::take_fiber() {
+    if (block.resting != resting_.data()) return *--block.resting;
     char* const top = stacks_.top(stacks_used_++);
+    Context fiber;
 #ifdef EMULATOR_BOOST_CONTEXT
-    slots_[slot].context.position =
+    fiber.position =
         boost::context::detail::make_fcontext(top, Stacks::stack_bytes / 2, fiber_entry);
 #else
     // As a call would leave it: the return address, here none, at a multiple of 16 less 8.
     void** const frame = reinterpret_cast<void**>(top) - 1;
     *frame = nullptr;
-    slots_[slot].context = {frame, reinterpret_cast<void*>(fiber_body), nullptr};
+    fiber = {frame, reinterpret_cast<void*>(fiber_body), nullptr};
 #endif
-}
-
-void Worker::go_home() {
-    Context left_for_good;
-    switch_context(left_for_good, home_);
-    __builtin_unreachable();
+    return fiber;
 }
 
 void Worker::give_up(cudaError_t error, const char* format, ...) {
@@ -181,28 +173,26 @@ void Worker::give_up(cudaError_t error, const char* format, ...) {
 }
 
 void Worker::run_block(uint3 index, std::uint64_t number) {
+    constexpr unsigned last_phase = 1u << 31;  // far below the values of Wait
     blockIdx = index;
     shape_block(task_->block, number);
-    block.threads = shape_.x * shape_.y * shape_.z;
-    block.started = 0;
-    block.finished = 0;
+    block.end = block.begin + shape_.x * shape_.y * shape_.z;
+    block.unbegun = block.begin;
+    block.waited = false;
+    block.at_barrier = 0;
+    block.in_warps = 0;
     block.diverged = false;
-    stacks_used_ = 0;
-    for (unsigned warp = 0; warp * 32 < block.threads; ++warp)
+    if (block.phase > last_phase) block.phase = 1;
+    for (unsigned warp = 0; warp * 32 < block.threads(); ++warp)
         warps_[warp].waiting = 0;
-    std::fill_n(waiting_.begin(), block.threads + 1, Wait::not_begun);
     for (const SharedSite* const site : touched_sites_) {
         std::memset(block.shared + site->offset, never_written, site->bytes);
     }
     if (task_->dynamic_shared != 0) {
         std::memset(block.dynamic_shared, never_written, task_->dynamic_shared);
     }
-    task_->run_threads();
-    if (block.finished == block.threads) return;
-    const unsigned slot = next_slot();
-    block.current = slot;
-    threadIdx = block.slots[slot].index;
-    switch_context(home_, block.slots[slot].context);
+    block.begin->context = take_fiber();
+    run_slot(*block.begin, home_);
 }
 
 cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t first,
@@ -220,6 +210,11 @@ cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t f
         }
     }
     block.in_kernel = false;
+    if (error_ != cudaSuccess) {
+        launch_ = 0;  // its fibers stopped anywhere: none may be used again
+        for (Slot& slot : slots_)
+            slot.wait = wait_for_ever;
+    }
     return error_;
 }
 

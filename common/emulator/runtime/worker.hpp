@@ -34,11 +34,11 @@ public:
     [[noreturn, gnu::format(printf, 3, 4)]] void give_up(cudaError_t error, const char* format,
                                                          ...);
 
-    /// A place to start a new fiber for `slot`.
-    void prepare_fiber(unsigned slot);
+    /// A fiber that runs the launch's threads: one that rests, or a new one.
+    Context take_fiber();
 
-    /// Goes back to run_blocks, from a fiber that has nothing left to do.
-    [[noreturn]] void go_home();
+    /// Where to go on when a block has ended.
+    Context& home() { return home_; }
 
     void touch(const SharedSite& site);
     Warp& warp(unsigned index_in_block) { return warps_[index_in_block]; }
@@ -59,8 +59,8 @@ private:
     dim3 shape_{0, 0, 0};
     std::size_t static_shared_ = 0;  ///< bytes touched in this launch
 
-    std::vector<Wait> waiting_;
     std::vector<Slot> slots_;
+    std::vector<Context> resting_;
     std::vector<unsigned short> slot_of_;
     std::vector<Warp> warps_;
     std::vector<unsigned char> touched_;

@@ -34,10 +34,10 @@ inline unsigned smid() {
 }
 unsigned nsmid();
 inline unsigned laneid() {
-    return block.slots[block.current].linear % 32u;
+    return block.current->linear % 32u;
 }
 inline unsigned warpid() {
-    return block.slots[block.current].linear / 32u;
+    return block.current->linear / 32u;
 }
 
 /// Ends the kernel with cudaErrorLaunchFailure.

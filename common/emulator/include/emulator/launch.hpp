@@ -38,32 +38,39 @@ struct Task {
 
     virtual ~Task() = default;
 
-    /// Runs threads of the worker's current block until every one has begun.
-    virtual void run_threads() = 0;
+    /// What each fiber of a worker does: runs threads of the current block while any has not begun,
+    /// rests, and so on. Never returns; a fiber is dropped where it rests.
+    virtual void run_threads() const = 0;
 };
 
 /// Checks the launch against the device's limits and puts it into its stream, or sets the last
 /// error.
 void enqueue_kernel(std::shared_ptr<Task> task, cudaStream_t stream);
 
-/// A task that calls `body` once for each thread.
-template <class Body>
-struct BodyTask final : Task {
-    explicit BodyTask(Body b) : body(std::move(b)) {}
+/// A task that applies `Call` to the arguments' values once for each thread.
+template <class Call, class... Arguments>
+struct CallTask final : Task {
+    CallTask(Call c, std::tuple<Arguments...> v) : call(std::move(c)), values(std::move(v)) {}
 
-    void run_threads() override {
-        while (begin_thread()) {
-            body();
-            end_thread();
+    /// Flattened: with the kernel inlined, a thread costs no call, and no return that the processor
+    /// would predict wrongly after the fibers have been switched.
+    [[gnu::flatten]] void run_threads() const override {
+        while (true) {
+            const Call local_call = call;  // read anew: registers do not outlast a rest
+            const std::tuple<Arguments...> local_values = values;
+            run_unbegun_threads([&] { std::apply(local_call, local_values); });
+            rest();
         }
     }
 
-    Body body;
+    Call call;
+    std::tuple<Arguments...> values;
 };
 
-template <class Body>
-void enqueue(const Config& config, const void* function, const char* name, Body body) {
-    auto task = std::make_shared<BodyTask<Body>>(std::move(body));
+template <class Call, class... Arguments>
+void enqueue(const Config& config, const void* function, const char* name, Call call,
+             std::tuple<Arguments...> values) {
+    auto task = std::make_shared<CallTask<Call, Arguments...>>(std::move(call), std::move(values));
     task->grid = config.grid;
     task->block = config.block;
     task->dynamic_shared = config.dynamic_shared;
@@ -83,10 +90,10 @@ struct NamedLauncher<Kernel, void (*)(Parameters...)> {
     const char* name;
 
     void operator()(Parameters... arguments) const {
-        enqueue(config, reinterpret_cast<const void*>(Kernel), name,
-                [values = std::tuple<Parameters...>(std::forward<Parameters>(arguments)...)] {
-                    std::apply([](const auto&... a) { Kernel(a...); }, values);
-                });
+        enqueue(
+            config, reinterpret_cast<const void*>(Kernel), name,
+            [](const Parameters&... values) { Kernel(values...); },
+            std::tuple<Parameters...>(std::forward<Parameters>(arguments)...));
     }
 };
 
@@ -103,9 +110,8 @@ struct PointerLauncher {
     const char* name;
 
     void operator()(Parameters... arguments) const {
-        enqueue(config, reinterpret_cast<const void*>(kernel), name,
-                [function = kernel, values = std::tuple<Parameters...>(std::forward<Parameters>(
-                                        arguments)...)] { std::apply(function, values); });
+        enqueue(config, reinterpret_cast<const void*>(kernel), name, kernel,
+                std::tuple<Parameters...>(std::forward<Parameters>(arguments)...));
     }
 };
 
@@ -124,10 +130,7 @@ struct CallLauncher {
 
     template <class... Arguments>
     void operator()(Arguments... arguments) const {
-        enqueue(config, nullptr, name,
-                [function = call, values = std::tuple<Arguments...>(std::move(arguments)...)] {
-                    std::apply(function, values);
-                });
+        enqueue(config, nullptr, name, call, std::tuple<Arguments...>(std::move(arguments)...));
     }
 };
 
