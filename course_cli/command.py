@@ -3,9 +3,10 @@
 import argparse
 import sys
 
-from course_cli.build import configuration, lock, ninja, ready
+from course_cli.build import lock, ninja, ready
 from course_cli.console import DONE, FAILED, INTERRUPTED, USAGE, CourseError, notice
 from course_cli.doctor import doctor
+from course_cli.gpu import probe
 from course_cli.paths import BUILD, chapter_programs
 from course_cli.run import run
 from course_cli.testing import test
@@ -24,13 +25,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def setup(tests: bool) -> int:
-    """Installs, configures and builds the chapter programs; with `tests` also what tests need."""
+    """Installs, configures and builds the chapter programs for every back end that is usable; with
+    `tests` also what the tests need."""
+    backends = ["emulator", "gpu"] if probe().usable else ["emulator"]
     with lock():
         ready(uses=("build", "test") if tests else ("build",), again=True)
-        ninja(BUILD, [] if tests else ["programs"])
-    settings = configuration() or {}
-    backends = "emulator" + (" and GPU" if settings.get("nvcc") else "")
-    print(f"ready: programs are built for {backends}. Next: ./course run box_blur")
+        programs = [program.target(end) for program in chapter_programs() for end in backends]
+        ninja(BUILD, [] if tests else programs)
+    print(f"ready: programs are built for {' and '.join(backends)}. Next: ./course run box_blur")
     return DONE
 
 
