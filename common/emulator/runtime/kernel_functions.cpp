@@ -9,7 +9,8 @@ namespace {
 
 std::mutex mutex;
 std::map<const void*, std::size_t>& known() {
-    static std::map<const void*, std::size_t> bytes;
+    // Never destroyed: workers may be running when the process ends.
+    static auto& bytes = *new std::map<const void*, std::size_t>;
     return bytes;
 }
 

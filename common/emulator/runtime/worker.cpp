@@ -8,6 +8,7 @@
 #include <new>
 #include <numeric>
 
+#include "host_guard.hpp"
 #include "kernel_functions.hpp"
 #include "report.hpp"
 #include "settings.hpp"
@@ -202,6 +203,7 @@ cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t f
     error_ = cudaSuccess;
     volatile std::uint64_t number = first;  // read after siglongjmp
     block.in_kernel = true;
+    allow_device_access();  // a signal handler that gave up an earlier block has lost the right
     if (sigsetjmp(give_up_point_, 0) == 0) {
         for (; number < last; number = number + 1) {
             const bool backwards = settings().order == ThreadOrder::reverse;

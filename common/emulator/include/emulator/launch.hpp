@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "emulator/block_state.hpp"
@@ -97,6 +98,10 @@ struct NamedLauncher<Kernel, void (*)(Parameters...)> {
     }
 };
 
+template <auto Kernel, class... Parameters>
+struct NamedLauncher<Kernel, void (*)(Parameters...) noexcept>
+    : NamedLauncher<static_cast<void (*)(Parameters...)>(Kernel)> {};
+
 template <auto Kernel>
 NamedLauncher<Kernel> launch(const Config& config, const char* name = "") {
     return {config, name};
@@ -137,6 +142,17 @@ struct CallLauncher {
 template <class Call>
 CallLauncher<Call> launch_call(const Config& config, Call call, const char* name = "") {
     return {config, std::move(call), name};
+}
+
+/// A kernel of which the source does not show what it is: by its pointer where it has just one
+/// (`pointer(config)` is then a valid call), else by deduction.
+template <class Pointer, class Call>
+auto launch_any(const Config& config, Pointer pointer, Call call, const char* name = "") {
+    if constexpr (std::is_invocable_v<Pointer, const Config&>) {
+        return pointer(config);
+    } else {
+        return launch_call(config, std::move(call), name);
+    }
 }
 
 }  // namespace emu

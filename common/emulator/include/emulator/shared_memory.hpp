@@ -42,12 +42,4 @@ Array& dynamic_shared() {
     return *reinterpret_cast<Array*>(block.dynamic_shared);
 }
 
-/// Dynamic shared memory declared outside of any function.
-template <class T>
-struct DynamicShared {
-    operator T*() const {
-        return reinterpret_cast<T*>(block.dynamic_shared);
-    }  // as an array decays
-};
-
 }  // namespace emu
