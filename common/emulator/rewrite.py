@@ -27,7 +27,7 @@ SPLICE = r"\\\r?\n"
 DIRECTIVE = re.compile(r"#(?:\\\r?\n|/\*.*?\*/|//(?:\\\r?\n|[^\n])*|[^\n])*", re.S)
 DEFINE = re.compile(r"#\s*define\s+\w+(?:\(([^)]*)\))?")
 INCLUDE = re.compile(r'^[ \t]*#\s*include\s*(?:"([^"\n]+)"|<([^>\n]+)>)', re.M)
-CONDITION = re.compile(r"^[ \t]*#\s*(if|ifdef|ifndef|elif|else|endif)\b", re.M)
+CONDITION = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#\s*(if|ifdef|ifndef|elif|else|endif)\b""", re.M | re.S)
 # __CUDA_ARCH__ is never defined here: what stands behind such a condition is never compiled.
 ARCH = r"\(?\s*defined\s*\(?\s*__CUDA_ARCH__\b"
 NEVER = re.compile(rf"#\s*(if\s+0|ifdef\s+__CUDA_ARCH__|if\s+{ARCH}[^|]*|if\s*\(?\s*__CUDA_ARCH__\s*(>=?\s*[1-9]\d*)?\s*\)?)\s*$")
@@ -36,7 +36,7 @@ REGISTER = re.compile(r"\s*mov\.[bsu](?:32|64)\s+%0,\s*%%(globaltimer|clock64|cl
 # Headers of the toolkit that the emulator's cuda_runtime.h stands for, and those that it lacks.
 IMPLIED = re.compile(r"(cuda|cuda_runtime_api|device_launch_parameters|device_functions|vector_types|vector_functions"
                      r"|driver_types|builtin_types|host_defines|sm_\d+_\w+)\.h(pp)?")
-MISSING = re.compile(r"(cub|thrust|cuda|nvtx3|cutlass)/.*|(cooperative_groups|cuda_\w+|mma|cu[a-z]+(_\w+)?|nvrtc|nccl"
+MISSING = re.compile(r"(cub|thrust|cuda|nvtx3|cutlass|cooperative_groups)/.*|(cooperative_groups|cuda_\w+|mma|cu[a-z]+(_\w+)?|nvrtc|nccl"
                      r"|math_constants|texture_\w+|surface_\w+|nvToolsExt\w*)\.h(pp)?|crt/.*")
 TEXTURE = re.compile(r"(tex[123]D|texCubemap|surf[123]D|surfCubemap)\w*|cuda(Texture|Surface)Object_t")
 WITH_ARGUMENT = {"__launch_bounds__", "__attribute__", "__align__", "alignas", "__maxnreg__", "decltype", "noexcept"}
@@ -147,6 +147,8 @@ class Source:
         """Where the group that no compiler will read ends."""
         depth = 0
         for found in CONDITION.finditer(self.text, position):
+            if not found[1]:
+                continue
             if depth == 0 and not found[1].startswith("if"):
                 return found.start() + found[0].index("#")
             depth += found[1].startswith("if") - (found[1] == "endif")
@@ -188,7 +190,7 @@ class Source:
         """The tokens as one line."""
         text = ""
         for token in self.tokens[first:last]:
-            glue = text and (text[-1].isalnum() or text[-1] in "_>") and (token.text[0].isalnum() or token.text[0] == "_")
+            glue = text and (text[-1].isalnum() or text[-1] == "_") and (token.text[0].isalnum() or token.text[0] == "_")
             text += (" " if glue or text.endswith("<") and token.text == "::" or text.endswith(",") else "") + token.text
         return text
 
@@ -294,7 +296,10 @@ class Source:
     def find_kernels(self, kernels):
         """Adds the file's __global__ functions: name → namespace → signature → properties."""
         for i, token in enumerate(self.tokens):
-            if token.text != "__global__" or token.macro is not None:
+            if token.text != "__global__":
+                continue
+            if token.macro is not None:
+                kernels[""] = {}  # some kernels have names that only the preprocessor knows
                 continue
             name = i + 1
             while name < len(self.tokens) and self.at(name) not in (";", "{", "}", "<"):
@@ -333,11 +338,11 @@ class Source:
             texts = [self.joined(a, b) for a, b in parameters]
             signature = (len(template or ()), tuple(self.parameter_type(a, b) for a, b in parameters))
             signatures = kernels.setdefault(self.at(name), {}).setdefault(space, {})
-            known = signatures.setdefault(signature, {"parameters": len(texts), "template": None, "pack": False})
-            known["pack"] |= any("..." in t for t in texts + (template or []))
+            known = signatures.setdefault(signature, {"parameters": len(texts), "words": set(), "template": None})
             if template:
-                required = sum("=" not in re.sub(r"\(.*\)", "", t) for t in template)
-                known["template"] = min(required, known["template"] if known["template"] is not None else required)
+                known["template"] = [re.findall(r"\w+", t.partition("=")[0])[-1] for t in template]
+            known["words"] = set(re.findall(r"\w+", " ".join(texts)))
+            known["pack"] = any("..." in t for t in texts + (template or []))
 
     def parameter_type(self, first, last):
         """The parameter's text without its name and default, so that declarations can be compared."""
@@ -415,8 +420,10 @@ class Source:
         function = self.outermost_function(launch)
         if function is not None and self.declared_before(self.at(name), self.header(function)[-1], launch):
             return "any"
+        if self.at(name) not in kernels:
+            return "any" if "" in kernels else "pointer"
         forms = set()
-        for signatures in kernels.get(self.at(name), {}).values():
+        for signatures in kernels[self.at(name)].values():
             if len(signatures) > 1:
                 return "call"  # overloaded
             for known in signatures.values():
@@ -424,7 +431,9 @@ class Source:
                 if known["template"] is None:
                     forms.add("any" if explicit is not None else "named" if enough else "call")
                 else:
-                    complete = explicit is not None and len(explicit) >= known["template"] and not known["pack"]
+                    # A parameter left out may be deduced from the arguments, whatever its default.
+                    complete = explicit is not None and not known["pack"] \
+                        and not known["words"] & set(known["template"][len(explicit):])
                     forms.add("named" if complete and enough else "call")
         return forms.pop() if len(forms) == 1 else "any"
 
@@ -519,8 +528,8 @@ class Source:
             else:
                 break
         last = i
-        while last < len(tokens) and self.at(last) != ";" and not (macro is not None and tokens[last].kind == "directive"):
-            if self.at(last) in CLOSING or self.at(last) in OPENING and tokens[last].mate is None:
+        while self.at(last) != ";" and not (macro is not None and tokens[last].kind == "directive"):
+            if last == len(tokens) or self.at(last) in CLOSING or self.at(last) in OPENING and tokens[last].mate is None:
                 raise self.refuse(place, "this __shared__ is not part of a declaration that ends with ;; "
                                   "declare a variable in a kernel")
             last = tokens[last].mate + 1 if self.at(last) in OPENING else last + 1
@@ -529,7 +538,7 @@ class Source:
         while k < last:
             if self.at(k) in ("__shared__", "static", "extern"):
                 changed[k] = ""
-            elif self.at(k) in ALIGNMENT and self.at(k + 1) == "(":
+            elif self.at(k) in ALIGNMENT and self.at(k + 1) == "(" and self.at(k - 1) not in CLASS_KEYS:
                 alignment += self.joined(k, tokens[k + 1].mate + 1) + " "
                 for k in range(k, tokens[k + 1].mate + 1):
                     changed[k] = ""
@@ -547,9 +556,10 @@ class Source:
         if definition is not None:  # a type defined in place keeps its scope
             key = next(k for k in range(first, definition) if self.at(k) in CLASS_KEYS)
             end = tokens[definition].mate + 1
-            named = definition - 1 if tokens[definition - 1].kind == "id" and definition - 1 > key else key
-            tag = self.at(named) if named > key else f"emu_type_{self.at(name)}"
-            text = self.raw(key, end, changed if named > key else {**changed, key: f"{self.at(key)} {tag}"}) + "; "
+            colon = next((k for k in range(key, definition) if self.at(k) == ":"), definition)
+            named = self.is_name(colon - 1) and colon - 1 > key
+            tag = self.at(colon - 1) if named else f"emu_type_{self.at(name)}"
+            text = self.raw(key, end, changed if named else {**changed, definition: f" {tag} {{"}) + "; "
             type_ = self.joined(first, key) + " " + tag + " " + self.joined(end, start)
             type_ = re.sub(r"\b(static|extern|__shared__)\b", "", type_)
         for n, ((name, start), a, b) in enumerate(parts):
@@ -568,30 +578,30 @@ class Source:
 
     def declarator(self, first, last, changed, place):
         """Index of the declared name and of the declarator's first token."""
-        name, k, depth, key = None, first, 0, False
+        name, k, depth, key, sized = None, first, 0, False, False
         while k < last:
             text = self.at(k)
             key = key or text in CLASS_KEYS
             if text in WITH_ARGUMENT and self.at(k + 1) == "(":
                 k += 1
-            elif text == "(" and self.at(k + 1) in ("*", "&"):
+            elif text == "(" and not depth and self.at(k + 1) in ("*", "&"):
                 inner = k + 1
                 while self.at(inner) in ("*", "&", "(") or self.at(inner) in QUALIFIERS:
                     inner += 1
                 return inner, k
             elif text == "[":
-                break
-            elif text in ("=", "(") or text == "{" and not key:
+                sized = True
+            elif not depth and (text in ("=", "(") or text == "{" and not key):
                 raise self.refuse(place, "a __shared__ variable cannot be initialised; "
                                   "let one thread assign to it, then __syncthreads()")
             elif text == "<" and self.is_name(k - 1):
                 depth += 1
             elif text == ">":
                 depth -= 1
-            elif self.is_name(k) and not depth and k not in changed and text not in BUILTIN | CLASS_KEYS:
+            elif self.is_name(k) and not depth and not sized and k not in changed and text not in BUILTIN | CLASS_KEYS:
                 name = k
             if self.at(k) in OPENING and self.tokens[k].mate is not None:
-                k, key = self.tokens[k].mate, False
+                k, key = self.tokens[k].mate, key and self.at(k) != "{"
             k += 1
         if name is None or name == first:
             if name is None or first and self.at(first - 1) != ",":
@@ -736,7 +746,7 @@ def rewrite(path, folders, output_folder):
         for include, found in source.found:
             if found and os.path.realpath(found) in changed:
                 target = os.path.abspath(output_of(os.path.realpath(found)))
-            elif found and include[1] and os.path.dirname(found) == os.path.dirname(source.path):
+            elif found and include[1] and found == os.path.join(os.path.dirname(source.path), include[1]):
                 target = os.path.abspath(found)
             else:
                 continue
@@ -756,12 +766,12 @@ def escape(text):
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def main():
+def main(words):
     parser = argparse.ArgumentParser(description="Turn a .cu file into C++ that calls the emulator.")
     parser.add_argument("file", help="the .cu file")
     parser.add_argument("-o", dest="folder", required=True, help="folder for the C++ files")
     parser.add_argument("-I", dest="include", action="append", default=[], help="folder with local headers")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     try:
         outputs, _ = rewrite(arguments.file, arguments.include, arguments.folder)
     except Refusal as refusal:
@@ -775,4 +785,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
