@@ -98,6 +98,7 @@ def ninja(folder: Path, arguments: list[str]) -> None:
     if not tool:
         raise CourseError("ninja is missing: ./course setup", SETUP_LACKS)
     progress, failed_command, unknown = Progress(), False, ""
+    regenerating = False  # Meson talks a lot: of that, only an error and what follows it is shown
     environment = os.environ | {"NINJA_STATUS": "[%f/%t] "}
     with subprocess.Popen(
         [tool, "-C", str(folder), *arguments],
@@ -116,10 +117,12 @@ def ninja(folder: Path, arguments: list[str]) -> None:
                 progress.done()
                 notice(line)
             elif re.match(r"\[\d+/\d+\] ", line):
+                regenerating = "Regenerating build files" in line
                 progress.step(re.sub(r"(Generating \S+) with a custom command", r"\1", line))
             elif line.startswith("ninja: "):
                 unknown = line if "unknown target" in line else unknown
-            else:
+            elif not regenerating or "ERROR" in line:
+                regenerating = False
                 progress.done()
                 notice(line)
         progress.done()
