@@ -96,7 +96,7 @@ inline DeviceInfo pick_device(int index) {
                          (count == 1 ? "is one device, number 0"
                                      : "are " + std::to_string(count) + " devices, 0 to " +
                                            std::to_string(count - 1)) +
-                         "; " + remedy(cudaErrorInvalidDevice));
+                         " (CUDA_VISIBLE_DEVICES renumbers them)");
     }
     CUDA_CHECK(cudaSetDevice(index));
     CUDA_CHECK(cudaFree(nullptr));

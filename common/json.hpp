@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -55,8 +56,9 @@ inline std::string json_string(const std::string& text) {
     return out + "\"";
 }
 
-/// The shortest decimal text that reads back as the same number. JSON has no NaN and no infinity,
-/// and a null in their place would hide that a measurement failed: they are refused.
+/// The shortest decimal text that reads back as the same number, without an exponent for numbers of
+/// usual size. JSON has no NaN and no infinity, and a null in their place would hide that a
+/// measurement failed: they are refused.
 inline std::string json_number(double value) {
     if (!std::isfinite(value)) {
         throw MeasurementRefused("a record holds finite numbers only; one is not");
@@ -64,7 +66,9 @@ inline std::string json_number(double value) {
     char text[40];
     for (int digits = 1; digits <= 17; ++digits) {
         std::snprintf(text, sizeof text, "%.*g", digits, value);
-        if (std::strtod(text, nullptr) == value) break;
+        const bool plain = std::strchr(text, 'e') == nullptr;
+        const bool usual = std::fabs(value) >= 1e-4 && std::fabs(value) < 1e15;
+        if ((plain || !usual) && std::strtod(text, nullptr) == value) break;
     }
     return text;
 }

@@ -104,9 +104,7 @@ public:
                     const std::string& help, Number& target, std::uint64_t low,
                     std::uint64_t high) {
         const std::string range =
-            high == std::numeric_limits<std::uint64_t>::max()
-                ? "a whole number"
-                : "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+            "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
         const bool has_default = static_cast<std::uint64_t>(target) >= low;
         add_value(
             name, placeholder, help, has_default ? std::to_string(target) : "",

@@ -2,10 +2,13 @@
 /// How a program of this course ends: its exceptions, its exit status and its one line of error.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <stdexcept>
+#include <string>
 
 namespace mf {
 
@@ -49,10 +52,13 @@ public:
 template <typename Body>
 int run_program(int argc, char** argv, Body&& body) {
     const char* const name = argc > 0 ? argv[0] : "program";
-    const auto fail = [name](int status, const char* message) {
+    const auto fail = [name](int status, std::string message) {
         std::cout.flush();
         std::fflush(stdout);
-        std::fprintf(stderr, "%s: %s\n", name, message);
+        // One line, whatever a file's name or an option's value holds.
+        std::replace_if(
+            message.begin(), message.end(), [](unsigned char c) { return c < ' '; }, '?');
+        std::fprintf(stderr, "%s: %s\n", name, message.c_str());
         return status;
     };
     try {
