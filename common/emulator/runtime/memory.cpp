@@ -35,13 +35,17 @@ constexpr std::uint64_t poison = 0x7ff7fff77ff7fff7;
 /// From this size on, in bytes, fewer and larger pages are worth asking for.
 constexpr std::size_t huge_page_size = 4 * 1024 * 1024;
 
+/// After so many bytes have been handed out, the host's free memory is looked at again.
+constexpr std::size_t check_interval = 16 * 1024 * 1024;
+
 /// All allocations by address. Never destroyed: kernels may run while the process ends.
 struct Ledger {
     std::mutex mutex;
     std::map<std::uintptr_t, Allocation> by_begin;
     std::deque<std::uintptr_t> released;  ///< the kept ones, oldest first
     std::map<std::string, unsigned> calls;
-    std::size_t device_bytes = 0;
+    std::size_t device_bytes = 0;     ///< in use on the device
+    std::size_t unchecked_bytes = 0;  ///< handed out since the host's memory was last looked at
 };
 
 Ledger& ledger() {
@@ -130,13 +134,15 @@ std::size_t device_memory_limit() {
 cudaError_t allocate(const char* made_by, MemoryKind kind, unsigned flags, std::size_t size,
                      void** address) {
     if (size > device_memory_limit()) return cudaErrorMemoryAllocation;
-    // Fresh memory is written to, so that what is not there must be refused before.
-    if (size >= huge_page_size && size > available_memory() / 10 * 9) {
-        return cudaErrorMemoryAllocation;
-    }
     Ledger& all = ledger();
     {
         const std::lock_guard<std::mutex> lock(all.mutex);
+        // Fresh memory is written to, so that what is not there must be refused before.
+        all.unchecked_bytes += size;
+        if (all.unchecked_bytes >= check_interval) {
+            all.unchecked_bytes = 0;
+            if (size > available_memory() / 10 * 9) return cudaErrorMemoryAllocation;
+        }
         if (is_device(kind)) {
             if (size > device_memory_limit() - all.device_bytes) return cudaErrorMemoryAllocation;
             all.device_bytes += size;
