@@ -34,12 +34,9 @@ struct Launch {
 /// What the watchdog looks at, one for each worker.
 struct Progress {
     pthread_t thread;
-    std::atomic<std::int64_t> begun_ns{0};  ///< when the running chunk began; 0: idle
+    std::atomic<bool> busy{false};
+    std::atomic<std::uint64_t> blocks{0};  ///< blocks begun so far
 };
-
-std::int64_t now_ns() {
-    return Clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 class Pool {
 public:
@@ -82,7 +79,7 @@ private:
 
     void work(unsigned index) {
         progress_[index].thread = pthread_self();
-        Worker worker(index);
+        Worker worker(index, progress_[index].blocks);
         const FaultStack fault_stack;
         while (true) {
             const std::shared_ptr<Launch> launch = wait_for_launch();
@@ -96,10 +93,10 @@ private:
             if (first >= launch.blocks) return;
             const std::uint64_t last = std::min(first + launch.chunk, launch.blocks);
             if (launch.error == cudaSuccess) {
-                progress.begun_ns = now_ns();
+                progress.busy = true;
                 const cudaError_t error =
                     worker.run_blocks(*launch.task, launch.number, first, last);
-                progress.begun_ns = 0;
+                progress.busy = false;
                 if (error != cudaSuccess) launch.error = error;
             }
             if (launch.finished.fetch_add(last - first) + (last - first) == launch.blocks) {
@@ -108,17 +105,23 @@ private:
         }
     }
 
-    /// Interrupts workers whose chunk of blocks does not end.
+    /// Interrupts workers whose block does not end.
     void watch() {
-        const std::int64_t limit_ns = static_cast<std::int64_t>(settings().watchdog_s * 1e9);
-        const auto pause = std::chrono::milliseconds(200);
+        struct Seen {
+            std::uint64_t blocks = 0;
+            Clock::time_point since = Clock::now();
+        };
+        std::vector<Seen> seen(progress_.size());
+        const std::chrono::duration<double> limit(settings().watchdog_s);
         while (true) {
-            std::this_thread::sleep_for(pause);
-            for (Progress& progress : progress_) {
-                const std::int64_t begun = progress.begun_ns;
-                if (begun != 0 && now_ns() - begun > limit_ns) {
-                    progress.begun_ns = now_ns();
-                    interrupt_worker(progress.thread);
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            for (std::size_t i = 0; i < seen.size(); ++i) {
+                const std::uint64_t blocks = progress_[i].blocks;
+                if (!progress_[i].busy || blocks != seen[i].blocks) {
+                    seen[i] = {blocks, Clock::now()};
+                } else if (Clock::now() - seen[i].since > limit) {
+                    seen[i].since = Clock::now();
+                    interrupt_worker(progress_[i].thread);
                 }
             }
         }

@@ -52,6 +52,18 @@ uint3 unfold(std::uint64_t linear, dim3 shape) {
             static_cast<unsigned>(linear / shape.x / shape.y)};
 }
 
+/// Which block comes as the `turn`-th of `count`. The random order is a walk by a step that has no
+/// divisor in common with the count, and so meets every block once.
+std::uint64_t block_at(std::uint64_t turn, std::uint64_t count) {
+    if (settings().order == ThreadOrder::forward) return turn;
+    if (settings().order == ThreadOrder::reverse) return count - 1 - turn;
+    std::uint64_t step = mix(settings().seed) % count;
+    while (std::gcd(step, count) != 1)
+        step = (step + 1) % count;
+    const std::uint64_t begin = mix(step) % count;
+    return (begin + static_cast<unsigned __int128>(turn) * step) % count;
+}
+
 /// Where a new fiber starts.
 void fiber_body() {
     this_worker->task().run_threads();
@@ -70,8 +82,9 @@ void Worker::Unmap::operator()(char* memory) const {
     munmap(memory, bytes);
 }
 
-Worker::Worker(unsigned index)
+Worker::Worker(unsigned index, std::atomic<std::uint64_t>& blocks_begun)
     : index_(index),
+      blocks_begun_(blocks_begun),
       stacks_(max_block_threads),
       slots_(max_block_threads + 1),
       resting_(max_block_threads),
@@ -175,6 +188,7 @@ void Worker::give_up(cudaError_t error, const char* format, ...) {
 
 void Worker::run_block(uint3 index, std::uint64_t number) {
     constexpr unsigned last_phase = 1u << 31;  // far below the values of Wait
+    blocks_begun_.fetch_add(1, std::memory_order_relaxed);
     blockIdx = index;
     shape_block(task_->block, number);
     block.end = block.begin + shape_.x * shape_.y * shape_.z;
@@ -206,8 +220,7 @@ cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t f
     allow_device_access();  // a signal handler that gave up an earlier block has lost the right
     if (sigsetjmp(give_up_point_, 0) == 0) {
         for (; number < last; number = number + 1) {
-            const bool backwards = settings().order == ThreadOrder::reverse;
-            const std::uint64_t linear = backwards ? count - 1 - number : std::uint64_t(number);
+            const std::uint64_t linear = block_at(number, count);
             run_block(unfold(linear, task.grid), linear);
         }
     }

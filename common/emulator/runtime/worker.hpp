@@ -2,6 +2,7 @@
 /// A host thread that runs blocks.
 #pragma once
 
+#include <atomic>
 #include <csetjmp>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,8 @@ constexpr unsigned max_block_threads = 1024;
 /// Everything one host thread needs to run blocks. Made, used and destroyed on that thread.
 class Worker {
 public:
-    explicit Worker(unsigned index);
+    /// `blocks_begun` counts up with every block, for a watchdog.
+    Worker(unsigned index, std::atomic<std::uint64_t>& blocks_begun);
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -52,6 +54,7 @@ private:
     void run_block(uint3 index, std::uint64_t number);
 
     unsigned index_;
+    std::atomic<std::uint64_t>& blocks_begun_;
     Stacks stacks_;
     unsigned stacks_used_ = 0;
     Task* task_ = nullptr;
