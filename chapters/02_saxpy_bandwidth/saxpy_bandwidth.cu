@@ -1,13 +1,13 @@
+//! [question]
 // saxpy_bandwidth: how much of a GPU's memory bandwidth does y = a * x + y reach?
 //
 // Two operations for twelve bytes: the work of a SAXPY is moving memory, so its speed is told in
 // bytes a second and held against two ceilings, the bandwidth of the data sheet and the bandwidth
 // that a plain copy reaches in the same run.
 //
-// Build and run, from the folder that holds common/ and chapters/:
+// Build and run in this folder:
 //
-//     nvcc -O2 -std=c++17 -arch=native -I common chapters/02_saxpy_bandwidth/saxpy_bandwidth.cu -o
-//     saxpy_bandwidth
+//     nvcc -O2 -std=c++17 -arch=native -I ../../common saxpy_bandwidth.cu -o saxpy_bandwidth
 //     ./saxpy_bandwidth
 //
 // Versions:
@@ -17,6 +17,7 @@
 //
 // The order of the file is the order of the work: reference, kernels, launchers, check, measure,
 // report, main.
+//! [question]
 
 //! [includes]
 #include <cuda_runtime.h>
@@ -38,9 +39,9 @@
 #include "stream.hpp"
 #include "timing.hpp"
 #include "verify.hpp"
-//! [includes]
 
 namespace {
+//! [includes]
 
 //! [reference]
 /// What the device must compute, element by element.

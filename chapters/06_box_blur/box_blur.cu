@@ -1,3 +1,4 @@
+//! [question]
 // box_blur: does a tile in shared memory make a 3x3 box blur faster?
 //
 // Each pixel of the result is the mean of the pixel and its neighbours, rounded down. At the edge
@@ -5,9 +6,9 @@
 // mostly the same pixels, so keeping them in shared memory looks like a gain; whether it is one
 // depends on what the caches do already, and is measured here.
 //
-// Build and run, from the folder that holds common/ and chapters/:
+// Build and run in this folder:
 //
-//     nvcc -O2 -std=c++17 -arch=native -I common chapters/06_box_blur/box_blur.cu -o box_blur
+//     nvcc -O2 -std=c++17 -arch=native -I ../../common box_blur.cu -o box_blur
 //     ./box_blur
 //     ./box_blur --input photo.png --output blurred.png
 //
@@ -18,6 +19,7 @@
 //
 // The order of the file is the order of the work: reference, kernels, launchers, check, measure,
 // report, main.
+//! [question]
 
 //! [includes]
 #include <cuda_runtime.h>
@@ -38,9 +40,9 @@
 #include "stream.hpp"
 #include "timing.hpp"
 #include "verify.hpp"
-//! [includes]
 
 namespace {
+//! [includes]
 
 //! [reference]
 /// The blur as its definition says it, on the host.
@@ -268,9 +270,9 @@ std::vector<mf::Series> measure_roundtrips(const Input& input, const mf::GrayIma
 //! [measure roundtrip]
 
 //! [report]
-/// Each pixel is read once and written once: 2 N bytes for N pixels. Both kernels ask for nine
-/// pixels and more a result, which caches and shared memory mostly answer. So this rate compares
-/// kernels that do the same task; it is not what the memory chips saw.
+/// Each pixel is read once and written once: 2 N bytes for N pixels, the least that the task needs.
+/// Both kernels ask for nine pixels and more a result, which caches and shared memory mostly
+/// answer. So the rate compares kernels that do the same task; it is not what the memory chips saw.
 void report_kernels(std::ostream& out, const std::vector<mf::Series>& kernels, std::size_t pixels,
                     const mf::Ceilings& ceilings, mf::Record& record) {
     const double bytes = mf::image_filter_bytes(static_cast<double>(pixels));
@@ -279,6 +281,8 @@ void report_kernels(std::ostream& out, const std::vector<mf::Series>& kernels, s
         rates.push_back(mf::rate_of(series, bytes, ceilings));
     }
     mf::print_series(out, "kernel ms", kernels, rates);
+    out << "  Counted: 2 N = " << 2 * pixels
+        << " bytes, each pixel read once and written once; not the traffic of the DRAM.\n";
     record.add_series("kernel ms", kernels, rates);
 }
 

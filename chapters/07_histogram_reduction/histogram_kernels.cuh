@@ -1,8 +1,11 @@
+//! [kernel question]
 // The kernels of histogram_reduction, with their references and launchers. In a file of its own
 // because the programs of later chapters time the same kernels.
-#pragma once
+//! [kernel question]
 
 //! [kernel includes]
+#pragma once
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -11,9 +14,9 @@
 #include <vector>
 
 #include "check.hpp"
-//! [kernel includes]
 
 namespace histogram {
+//! [kernel includes]
 
 //! [reference]
 /// One bin for each value that a pixel can have.
@@ -116,6 +119,6 @@ inline void launch_reduce_blocks(const unsigned char* pixels, unsigned* partial,
 inline std::uint64_t merge(const std::vector<unsigned>& partial) {
     return std::accumulate(partial.begin(), partial.end(), std::uint64_t{0});
 }
-//! [kernel launchers]
 
 }  // namespace histogram
+//! [kernel launchers]

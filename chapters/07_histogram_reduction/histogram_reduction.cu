@@ -1,3 +1,4 @@
+//! [question]
 // histogram_reduction: what do atomic additions to the same place cost?
 //
 // A histogram of a grey picture counts how often each of the 256 values occurs. One pixel a thread
@@ -6,12 +7,11 @@
 // third kernel sums the pixels, one partial sum a block: the same idea, with a barrier instead of
 // atomics.
 //
-// Build and run, from the folder that holds common/ and chapters/:
+// Build and run in this folder:
 //
-//     nvcc -O2 -std=c++17 -arch=native -I common
-//     chapters/07_histogram_reduction/histogram_reduction.cu -o histogram_reduction
-//     ./histogram_reduction
-//     ./histogram_reduction --input photo.png --output histogram.png
+//     nvcc -O2 -std=c++17 -arch=native -I ../../common histogram_reduction.cu -o histogram
+//     ./histogram
+//     ./histogram --input photo.png --output histogram.png
 //
 // Versions (in histogram_kernels.cuh, since later chapters use them too):
 //     global  each thread adds to the result in global memory
@@ -19,6 +19,7 @@
 //
 // The order of the files is the order of the work: reference, kernels, launchers; then check,
 // measure, report, main.
+//! [question]
 
 //! [includes]
 #include "histogram_kernels.cuh"
@@ -40,9 +41,9 @@
 #include "stream.hpp"
 #include "timing.hpp"
 #include "verify.hpp"
-//! [includes]
 
 namespace {
+//! [includes]
 
 //! [versions]
 struct Version {

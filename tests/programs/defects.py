@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""Writes a chapter program with one mistake in it: defects.py NAME SOURCE OUTPUT.
+"""Compiles a chapter program with one mistake in it:
 
-The tests build these programs to see that each mistake ends in status 1 and that no rate is
-printed. A mistake replaces text that must occur exactly once in the source, so that a program that
-has moved on makes the build fail instead of testing nothing. Without arguments: the names, each
-with the file that it changes.
+    defects.py NAME CHAPTERS FOLDER -- COMPILER OPTION…
+
+copies the chapter's sources from CHAPTERS into FOLDER, puts the mistake in, and runs the compiler on
+the copy. Without arguments: prints the names.
+
+The tests run these programs to see that each mistake ends in status 1 and that no rate is printed.
+A mistake replaces text that must occur exactly once, so that a program that has moved on makes the
+build fail instead of testing nothing.
 """
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -29,12 +35,12 @@ DEFECTS = {
     "saxpy_not_a_number": (
         SAXPY,
         "    if (i < n) y[i] = a * x[i] + y[i];\n",
-        '    if (i < n) y[i] = nanf("");\n',
+        '    if (i < n) y[i] = a * x[i] + y[i] + nanf("");\n',
     ),
     "saxpy_writes_beyond": (
         SAXPY,
-        "i < n; i += threads) y[i]",
-        "i <= n; i += threads) y[i]",
+        "i = first; i < n; i += threads",
+        "i = first; i <= n; i += threads",
     ),
     "saxpy_wrong_stream": (
         SAXPY,
@@ -71,8 +77,8 @@ DEFECTS = {
     ),
     "sum_of_whole_blocks": (
         HISTOGRAM,
-        "inline std::size_t blocks_for(std::size_t n) { return (n + threads - 1) / threads; }",
-        "inline std::size_t blocks_for(std::size_t n) { return n > 0 && n < threads ? 1 : n / threads; }",
+        "return (n + threads - 1) / threads;",
+        "return n > 0 && n < threads ? 1 : n / threads;",
     ),
     "sum_in_bytes": (
         HISTOGRAM,
@@ -87,22 +93,31 @@ DEFECTS = {
 }  # fmt: skip
 
 
-def apply(name: str, source: str) -> str:
+def write_sources(name: str, chapters: Path, folder: Path) -> Path:
+    """Copies the chapter with the mistake in it; returns the program's main source."""
     file, text, instead = DEFECTS[name]
-    count = source.count(text)
-    if count != 1:
-        raise SystemExit(f"defect {name}: its text occurs {count} times in {file}, not once: {text!r}")
-    return source.replace(text, instead)
+    chapter = chapters / Path(file).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in (*chapter.glob("*.cu"), *chapter.glob("*.cuh")):
+        shutil.copyfile(source, folder / source.name)
+    damaged = folder / Path(file).name
+    content = damaged.read_text()
+    if content.count(text) != 1:
+        raise SystemExit(
+            f"defect {name}: its text occurs {content.count(text)} times in {file}, not once: {text!r}"
+        )
+    damaged.write_text(content.replace(text, instead))
+    return next(folder.glob("*.cu"))
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> int:
     if not arguments:
-        for name, (file, _, _) in DEFECTS.items():
-            print(name, file)
-        return
-    name, source, output = arguments
-    Path(output).write_text(apply(name, Path(source).read_text()))
+        print("\n".join(DEFECTS))
+        return 0
+    name, chapters, folder, _, *compiler = arguments
+    source = write_sources(name, Path(chapters), Path(folder))
+    return subprocess.run([*compiler, source]).returncode
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))
