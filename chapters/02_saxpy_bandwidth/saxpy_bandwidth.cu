@@ -68,9 +68,9 @@ std::vector<float> exact_values(std::int64_t n, std::uint64_t seed) {
 }
 //! [data]
 
+//! [scalar]
 constexpr int threads_per_block = 256;
 
-//! [scalar]
 /// One element a thread; the last block may reach beyond n. The index is 64 bits wide, since
 /// blockIdx.x * blockDim.x does not fit into 32 for arrays of 16 GiB and more.
 __global__ void saxpy_scalar(std::int64_t n, float a, const float* __restrict__ x,
