@@ -128,6 +128,10 @@ TEST_CASE("resident blocks", "[device][occupancy]") {
     CHECK(active_blocks(plain, 32, large) >= 1);
     CHECK(active_blocks(plain, 32, large) <= shared / large);
     CHECK(active_blocks(plain, 32, 48 * 1024 + 1) == 0);  // without opting in, none
+    CHECK(active_blocks(plain, 1025, 0) == 0);
+    int unused = 0;
+    CHECK_FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&unused, plain, 0, 0),
+                cudaErrorInvalidValue);
 }
 
 TEST_CASE("the block size with the most resident threads", "[device][occupancy]") {

@@ -53,10 +53,11 @@ TEST_CASE("the last error stays until it is got", "[errors]") {
     DeviceArray<int> out(1);
     REQUIRE_OK(cudaGetLastError());
     launch_too_large(out.get());
-    CHECK_CODE(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
-    CHECK_CODE(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
+    const cudaError_t error = cudaPeekAtLastError();
+    REQUIRE(is_bad_shape(error));
+    CHECK_CODE(cudaPeekAtLastError(), error);
     SECTION("got once, it is gone") {
-        CHECK_CODE(cudaGetLastError(), cudaErrorInvalidConfiguration);
+        CHECK_CODE(cudaGetLastError(), error);
         CHECK_OK(cudaGetLastError());
         CHECK_OK(cudaPeekAtLastError());
     }
@@ -64,7 +65,7 @@ TEST_CASE("the last error stays until it is got", "[errors]") {
         CHECK_OK(cudaDeviceSynchronize());
         store<<<1, 1>>>(out.get(), 5);
         CHECK_OK(cudaDeviceSynchronize());
-        CHECK_CODE(cudaGetLastError(), cudaErrorInvalidConfiguration);
+        CHECK_CODE(cudaGetLastError(), error);
         CHECK(out.download()[0] == 5);
     }
     SECTION("a later error replaces it") {
@@ -75,15 +76,28 @@ TEST_CASE("the last error stays until it is got", "[errors]") {
         cudaError_t seen = cudaErrorUnknown;
         std::thread([&seen] { seen = cudaGetLastError(); }).join();
         CHECK_OK(seen);
-        CHECK_CODE(cudaGetLastError(), cudaErrorInvalidConfiguration);
+        CHECK_CODE(cudaGetLastError(), error);
     }
     (void)cudaGetLastError();
+}
+
+TEST_CASE("not being ready is no error", "[errors][streams]") {
+    const Stream stream(cudaStreamNonBlocking);
+    const Event event;
+    REQUIRE_OK(cudaGetLastError());
+    Gate gate;
+    gate.close(stream);
+    REQUIRE_OK(cudaEventRecord(event, stream));
+    CHECK_CODE(cudaStreamQuery(stream), cudaErrorNotReady);
+    CHECK_OK(cudaGetLastError());
+    CHECK_CODE(cudaEventQuery(event), cudaErrorNotReady);
+    CHECK_OK(cudaGetLastError());
 }
 
 TEST_CASE("a refused launch touches nothing and harms nothing", "[errors][launch]") {
     DeviceArray<int> out(std::vector<int>{17});
     launch_too_large(out.get());
-    CHECK_CODE(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    CHECK_REFUSED_FOR_SHAPE();
     REQUIRE_OK(cudaDeviceSynchronize());
     CHECK(out.download()[0] == 17);
     store<<<1, 1>>>(out.get(), 18);
@@ -140,10 +154,15 @@ TEST_CASE("allocation", "[errors][memory]") {
         CHECK_OK(cudaFree(nullptr));
         CHECK_OK(cudaFreeHost(nullptr));
     }
-    SECTION("not from the runtime") {
+    SECTION("not from where it is given back to") {
         std::vector<int> host(4);
+        const DeviceArray<int> device(4);
+        const PinnedArray<int> pinned(4);
         CHECK_FAILS(cudaFree(host.data()), cudaErrorInvalidValue);
         CHECK_FAILS(cudaFreeHost(host.data()), cudaErrorInvalidValue);
+        CHECK_FAILS(cudaFree(pinned.get()), cudaErrorInvalidValue);
+        CHECK_FAILS(cudaFreeHost(device.get()), cudaErrorInvalidValue);
+        CHECK_FAILS(cudaFree(device.get() + 1), cudaErrorInvalidValue);
     }
     SECTION("aligned to at least 256 bytes") {
         DeviceArray<char> first(1), second(1);
@@ -182,22 +201,48 @@ TEST_CASE("pointers know where they come from", "[errors][memory]") {
 }
 
 TEST_CASE("copies that cannot be", "[errors][copies]") {
-    DeviceArray<int> device(4);
-    std::vector<int> host(4);
+    const DeviceArray<int> device(4);
+    const PinnedArray<int> pinned(4);
+    std::vector<int> host(8);
     CHECK_FAILS(cudaMemcpy(nullptr, host.data(), 16, cudaMemcpyHostToDevice),
                 cudaErrorInvalidValue);
     CHECK_FAILS(cudaMemcpy(device.get(), host.data(), 16, static_cast<cudaMemcpyKind>(99)),
                 cudaErrorInvalidMemcpyDirection);
     CHECK_OK(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
-    CHECK_FAILS(cudaMemset(nullptr, 0, 16), cudaErrorInvalidValue);
     CHECK_FAILS(cudaMemcpy2D(device.get(), 4, host.data(), 8, 8, 2, cudaMemcpyHostToDevice),
                 cudaErrorInvalidPitchValue);
-    // Some systems let the device reach all host memory; there the next two are no mistakes.
-    if (attribute(cudaDevAttrPageableMemoryAccess) == 0) {
+    SECTION("beyond the end") {
+        CHECK_FAILS(cudaMemcpy(device.get(), host.data(), 17, cudaMemcpyHostToDevice),
+                    cudaErrorInvalidValue);
+        CHECK_FAILS(cudaMemcpy(device.get() + 2, host.data(), 9, cudaMemcpyHostToDevice),
+                    cudaErrorInvalidValue);
+        CHECK_FAILS(cudaMemcpy(host.data(), device.get(), 17, cudaMemcpyDeviceToHost),
+                    cudaErrorInvalidValue);
+        CHECK_FAILS(cudaMemset(device.get(), 0, 17), cudaErrorInvalidValue);
+        CHECK_FAILS(cudaMemcpy2D(device.get(), 8, host.data(), 8, 8, 3, cudaMemcpyHostToDevice),
+                    cudaErrorInvalidValue);
+    }
+    SECTION("against the direction") {
+        // Some systems let the device reach all host memory; there these are no mistakes.
+        if (attribute(cudaDevAttrPageableMemoryAccess) != 0) return;
         CHECK_FAILS(cudaMemcpy(host.data(), host.data() + 2, 8, cudaMemcpyHostToDevice),
                     cudaErrorInvalidValue);
         CHECK_FAILS(cudaMemcpy(host.data(), device.get(), 16, cudaMemcpyHostToDevice),
                     cudaErrorInvalidValue);
+        CHECK_FAILS(cudaMemcpy(device.get(), host.data(), 16, cudaMemcpyDeviceToHost),
+                    cudaErrorInvalidValue);
+        CHECK_FAILS(cudaMemcpy(host.data(), host.data() + 2, 8, cudaMemcpyDeviceToDevice),
+                    cudaErrorInvalidValue);
+        CHECK_FAILS(cudaMemset(host.data(), 0, 16), cudaErrorInvalidValue);
+    }
+    SECTION("the device may take pinned memory for its own") {
+        CHECK_OK(cudaMemcpy(pinned.get(), host.data(), 16, cudaMemcpyHostToDevice));
+        CHECK_OK(cudaMemcpy(host.data(), pinned.get(), 16, cudaMemcpyDeviceToHost));
+        CHECK_OK(cudaMemset(pinned.get(), 0, 16));
+        CHECK(pinned[3] == 0);
+    }
+    SECTION("to nowhere") {
+        CHECK_FAILS(cudaMemset(nullptr, 0, 16), cudaErrorInvalidValue);
     }
 }
 
@@ -213,4 +258,19 @@ TEST_CASE("handles and flags that are none", "[errors][events][streams]") {
     CHECK_FAILS(cudaEventCreateWithFlags(&event, 0x80), cudaErrorInvalidValue);
     CHECK_FAILS(cudaStreamCreate(nullptr), cudaErrorInvalidValue);
     CHECK_FAILS(cudaStreamCreateWithFlags(&stream, 0x80), cudaErrorInvalidValue);
+    CHECK_FAILS(cudaEventCreateWithFlags(&event, cudaEventInterprocess), cudaErrorInvalidValue);
+    CHECK_FAILS(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
+    CHECK_FAILS(cudaLaunchHostFunc(nullptr, nullptr, nullptr), cudaErrorInvalidValue);
+    CHECK_FAILS(cudaGetDevice(nullptr), cudaErrorInvalidValue);
+}
+
+TEST_CASE("no calls from a host function", "[errors][host functions]") {
+    cudaError_t inside = cudaErrorUnknown;
+    const auto call = [](void* result) {
+        *static_cast<cudaError_t*>(result) = cudaDeviceSynchronize();
+    };
+    REQUIRE_OK(cudaLaunchHostFunc(nullptr, call, &inside));
+    REQUIRE_OK(cudaDeviceSynchronize());
+    CHECK_CODE(inside, cudaErrorNotPermitted);
+    CHECK_OK(cudaGetLastError());
 }

@@ -58,9 +58,11 @@ __global__ void stop_by_trap(int value) {
     if (value == 2) __trap();
 }
 
-/// After an error that ruins the process, every call gives that error, also once it was got.
+/// After an error that ruins the process, every call that needs the device gives that error, also
+/// once it was got.
 void check_that_nothing_works(cudaError_t error) {
-    (void)cudaGetLastError();
+    CHECK_CODE(cudaGetLastError(), error);
+    CHECK_OK(cudaGetLastError());
     int* memory = nullptr;
     CHECK_CODE(cudaDeviceSynchronize(), error);
     CHECK_CODE(cudaMalloc(&memory, 16), error);
@@ -68,6 +70,12 @@ void check_that_nothing_works(cudaError_t error) {
     CHECK_CODE(cudaDeviceSynchronize(), error);
     cudaStream_t stream = nullptr;
     CHECK_CODE(cudaStreamCreate(&stream), error);
+    (void)cudaGetLastError();
+    store<<<1, 1>>>(nullptr, 1);
+    CHECK_CODE(cudaGetLastError(), error);
+    int device = -1;
+    CHECK_OK(cudaGetDevice(&device));  // needs no device
+    CHECK(device == 0);
 }
 
 }  // namespace

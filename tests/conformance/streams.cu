@@ -286,6 +286,21 @@ TEST_CASE("a destroyed stream finishes its work", "[streams]") {
     CHECK(value[0] == 2);
 }
 
+TEST_CASE("freeing memory waits for the device", "[streams][memory]") {
+    std::atomic<bool> finished{false};
+    const auto slow = [](void* flag) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        *static_cast<std::atomic<bool>*>(flag) = true;
+    };
+    const Stream independent(cudaStreamNonBlocking);
+    int* memory = nullptr;
+    REQUIRE_OK(cudaMalloc(&memory, 16));
+    REQUIRE_OK(cudaLaunchHostFunc(independent, slow, &finished));
+    REQUIRE_OK(cudaFree(memory));
+    CHECK(finished);
+    REQUIRE_OK(cudaDeviceSynchronize());
+}
+
 TEST_CASE("many streams, many launches", "[streams][launch]") {
     constexpr int stream_count = 8, launches = 200;
     DeviceArray<int> counters(std::vector<int>(stream_count, 0));

@@ -29,6 +29,14 @@
         (void)cudaGetLastError(); \
     } while (false)
 
+/// To be put after a launch: it was refused for its shape. Takes the code out of the last error.
+#define CHECK_REFUSED_FOR_SHAPE()                            \
+    do {                                                     \
+        const cudaError_t launch_error = cudaGetLastError(); \
+        INFO(conformance::name_of(launch_error));            \
+        CHECK(conformance::is_bad_shape(launch_error));      \
+    } while (false)
+
 /// To be put after a launch: it was accepted and has run to its end.
 #define REQUIRE_COMPLETES()                  \
     do {                                     \
@@ -212,6 +220,11 @@ private:
 /// Gives wrongly early work the time to happen.
 inline void let_things_happen() {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
+}
+
+/// True for what a launch of an impossible shape gives. CUDA 13 has a code of its own for it.
+inline bool is_bad_shape(cudaError_t error) {
+    return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
 }
 
 inline int attribute(cudaDeviceAttr which) {

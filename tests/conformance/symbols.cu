@@ -124,4 +124,9 @@ TEST_CASE("a copy beyond a variable is refused", "[symbols][errors]") {
     const float five[5] = {};
     CHECK_FAILS(cudaMemcpyToSymbol(coefficients, five, sizeof five), cudaErrorInvalidValue);
     CHECK_FAILS(cudaMemcpyToSymbol(coefficients, five, 8, 12), cudaErrorInvalidValue);
+    CHECK_FAILS(cudaMemcpyToSymbol(coefficients, five, 4, 0, cudaMemcpyDeviceToHost),
+                cudaErrorInvalidMemcpyDirection);
+    float one = 0;
+    CHECK_FAILS(cudaMemcpyFromSymbol(&one, coefficients, 4, 0, cudaMemcpyHostToDevice),
+                cudaErrorInvalidMemcpyDirection);
 }
