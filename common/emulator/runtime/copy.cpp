@@ -50,29 +50,12 @@ cudaError_t locate(const void* address, std::size_t extent, Place& place) {
     return cudaSuccess;
 }
 
-/// Whether memory at a place may stand on the host's or on the device's side of a copy. Pinned
-/// memory has one address for both.
-bool host_side(Place place) {
-    return place != Place::device;
-}
-bool device_side(Place place) {
-    return place != Place::pageable;
-}
-
+/// Whether the copy can be what the program calls it. As with a GPU, only a side that is called the
+/// device's is looked at: with one address space the other may be anything.
 bool direction_fits(cudaMemcpyKind kind, Place to, Place from) {
-    switch (kind) {
-        case cudaMemcpyHostToHost:
-            return host_side(to) && host_side(from);
-        case cudaMemcpyHostToDevice:
-            return device_side(to) && host_side(from);
-        case cudaMemcpyDeviceToHost:
-            return host_side(to) && device_side(from);
-        case cudaMemcpyDeviceToDevice:
-            return device_side(to) && device_side(from);
-        case cudaMemcpyDefault:
-            return true;
-    }
-    return false;
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return !(to_device && to == Place::pageable) && !(from_device && from == Place::pageable);
 }
 
 bool known_kind(cudaMemcpyKind kind) {
@@ -161,9 +144,9 @@ CopyShape rectangle(void* to, std::size_t to_pitch, const void* from, std::size_
 cudaError_t copy(const CopyShape& shape, cudaMemcpyKind kind, cudaStream_t stream,
                  HostWaits waits) {
     auto& scheduler = Scheduler::instance();
-    if (!known_kind(kind)) return cudaErrorInvalidMemcpyDirection;
     if (!scheduler.find_stream(stream)) return cudaErrorInvalidResourceHandle;
     if (shape.width == 0 || shape.height == 0) return cudaSuccess;
+    if (!known_kind(kind)) return cudaErrorInvalidMemcpyDirection;
     if (shape.width > shape.to_pitch || shape.width > shape.from_pitch) {
         return cudaErrorInvalidPitchValue;
     }

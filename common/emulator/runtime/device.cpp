@@ -38,6 +38,7 @@ bool device_visible() {
 }  // namespace emu
 
 using emu::api_call;
+using emu::device_call;
 
 cudaError_t cudaGetDeviceCount(int* count) {
     if (count == nullptr) return emu::record_error(cudaErrorInvalidValue);
@@ -46,7 +47,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaGetDevice(int* device) {
-    return api_call([&] {
+    return device_call([&] {
         if (device == nullptr) return cudaErrorInvalidValue;
         *device = 0;
         return cudaSuccess;
@@ -54,11 +55,11 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-    return api_call([&] { return emu::check_device(device); });
+    return device_call([&] { return emu::check_device(device); });
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) {
-    return api_call([&] {
+    return device_call([&] {
         if (device == nullptr || prop == nullptr) return cudaErrorInvalidValue;
         *device = 0;
         return cudaSuccess;
@@ -66,7 +67,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
-    return api_call([&] {
+    return device_call([&] {
         if (prop == nullptr) return cudaErrorInvalidValue;
         const cudaError_t error = emu::check_device(device);
         if (error == cudaSuccess) *prop = emu::device_properties();
@@ -75,7 +76,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
-    return api_call([&] {
+    return device_call([&] {
         if (value == nullptr) return cudaErrorInvalidValue;
         if (device != 0) return cudaErrorInvalidDevice;
         return emu::device_attribute(attr, *value) ? cudaSuccess : cudaErrorInvalidValue;
@@ -83,7 +84,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) 
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* pciBusId, int len, int device) {
-    return api_call([&] {
+    return device_call([&] {
         if (device != 0) return cudaErrorInvalidDevice;
         if (pciBusId == nullptr || len <= static_cast<int>(std::strlen(emu::bus_id))) {
             return cudaErrorInvalidValue;
@@ -94,7 +95,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* pciBusId, int len, int device) {
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* pciBusId) {
-    return api_call([&] {
+    return device_call([&] {
         if (device == nullptr || pciBusId == nullptr) return cudaErrorInvalidValue;
         if (std::strcmp(pciBusId, emu::bus_id) != 0) return cudaErrorInvalidDevice;
         *device = 0;
@@ -103,7 +104,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* pciBusId) {
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* canAccessPeer, int device, int peerDevice) {
-    return api_call([&] {
+    return device_call([&] {
         if (canAccessPeer == nullptr) return cudaErrorInvalidValue;
         if (device != 0 || peerDevice != 0) return cudaErrorInvalidDevice;
         *canAccessPeer = 0;
@@ -132,13 +133,15 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaDeviceReset() {
-    return api_call([] {
-        const cudaError_t error = emu::Scheduler::instance().wait_for_device();
+    return device_call([] {
+        // Whether a kernel has failed is no matter here.
+        emu::Scheduler::instance().wait_for_device();
         emu::Scheduler::instance().destroy_all_streams();
         emu::destroy_all_events();
         emu::release_all_memory();
         emu::reset_limits();
-        return error;
+        emu::give_up_context();
+        return cudaSuccess;
     });
 }
 

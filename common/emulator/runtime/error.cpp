@@ -31,7 +31,7 @@ const ErrorText* find_text(cudaError_t error) {
 }  // namespace
 
 cudaError_t record_error(cudaError_t error) {
-    if (error != cudaSuccess) last_error = error;
+    if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
     return error;
 }
 
@@ -44,6 +44,10 @@ void spoil_context(cudaError_t error) {
     if (error != cudaSuccess) spoilt_by.compare_exchange_strong(none, error);
 }
 
+void give_up_context() {
+    if (context_error() != cudaSuccess) spoilt_by = cudaErrorDevicesUnavailable;
+}
+
 bool& in_host_function() {
     thread_local bool value = false;
     return value;
@@ -53,7 +57,7 @@ cudaError_t reason_to_refuse() {
     if (!device_visible()) return cudaErrorNoDevice;
     if (in_host_function()) return cudaErrorNotPermitted;
     if (process_ends()) return cudaErrorCudartUnloading;
-    return context_error();
+    return cudaSuccess;
 }
 
 }  // namespace emu
@@ -74,7 +78,6 @@ cudaError_t cudaPeekAtLastError() {
 
 cudaError_t cudaGetLastError() {
     const cudaError_t error = emu::last_error;
-    // A spoilt context is not repaired by asking.
-    if (error != emu::context_error()) emu::last_error = cudaSuccess;
+    emu::last_error = cudaSuccess;
     return error;
 }

@@ -16,6 +16,8 @@ bool within(const dim3& size, const int (&limit)[3]) {
     return fits(size.x, limit[0]) && fits(size.y, limit[1]) && fits(size.z, limit[2]);
 }
 
+/// With CUDA up to 12, which this is, sizes out of the limits are cudaErrorInvalidConfiguration;
+/// seen with CUDA 13: cudaErrorInvalidValue.
 cudaError_t check(const Task& task) {
     if (!within(task.grid, max_grid_size) || !within(task.block, max_block_size)) {
         return cudaErrorInvalidConfiguration;

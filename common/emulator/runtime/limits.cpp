@@ -41,7 +41,7 @@ using emu::api_call;
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
     return api_call([&] {
         if (value == nullptr) return cudaErrorInvalidValue;
-        if (!emu::known(limit)) return cudaErrorUnsupportedLimit;
+        if (!emu::known(limit)) return cudaErrorInvalidValue;
         *value = emu::limits[limit];
         return cudaSuccess;
     });
@@ -49,7 +49,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
     return api_call([&] {
-        if (!emu::known(limit)) return cudaErrorUnsupportedLimit;
+        if (!emu::known(limit)) return cudaErrorInvalidValue;
         if (limit == cudaLimitMaxL2FetchGranularity && value > emu::max_fetch) {
             return cudaErrorInvalidValue;
         }

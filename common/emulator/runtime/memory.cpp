@@ -206,9 +206,11 @@ cudaError_t enter(const char* made_by, MemoryKind kind, unsigned flags, void* ad
     const std::lock_guard<std::mutex> lock(all.mutex);
     const std::uintptr_t begin = number_of(address);
     const auto next = all.by_begin.lower_bound(begin);
-    const bool runs_into_next = next != all.by_begin.end() && next->first - begin < size;
-    if (runs_into_next || find_locked(all, address) != all.by_begin.end()) {
-        return cudaErrorHostMemoryAlreadyRegistered;
+    auto overlapped = find_locked(all, address);
+    if (next != all.by_begin.end() && next->first - begin < size) overlapped = next;
+    if (overlapped != all.by_begin.end()) {
+        return is_device(overlapped->second.kind) ? cudaErrorInvalidValue
+                                                  : cudaErrorHostMemoryAlreadyRegistered;
     }
     all.by_begin[begin] = Allocation{
         made_by, ++all.calls[made_by], kind, flags, static_cast<char*>(address), size, nullptr, 0};

@@ -46,7 +46,8 @@ cudaError_t release(void* address, MemoryKind kind, MemoryKind or_kind);
 /// Marks an allocation of the device for release(), so that a second attempt is an error.
 cudaError_t prepare_release(void* address);
 
-/// Enters memory that exists already. Errors: cudaErrorHostMemoryAlreadyRegistered if it overlaps.
+/// Enters memory that exists already. Errors, if it overlaps: cudaErrorHostMemoryAlreadyRegistered,
+/// cudaErrorInvalidValue for memory of the device.
 cudaError_t enter(const char* made_by, MemoryKind kind, unsigned flags, void* address,
                   std::size_t size);
 

@@ -73,7 +73,7 @@ cudaError_t cudaMallocPitch(void** devPtr, std::size_t* pitch, std::size_t width
 
 cudaError_t cudaMallocManaged(void** devPtr, std::size_t size, unsigned int flags) {
     return api_call([&] {
-        if (size == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
+        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
             return cudaErrorInvalidValue;
         }
         return emu::make("cudaMallocManaged", MemoryKind::managed, flags, size, devPtr);
@@ -96,7 +96,7 @@ cudaError_t cudaFreeAsync(void* devPtr, cudaStream_t stream) {
     return api_call([&] {
         auto& scheduler = emu::Scheduler::instance();
         if (!scheduler.find_stream(stream)) return cudaErrorInvalidResourceHandle;
-        if (devPtr == nullptr) return cudaErrorInvalidValue;
+        if (devPtr == nullptr) return cudaSuccess;
         const cudaError_t error = emu::prepare_release(devPtr);
         if (error != cudaSuccess) return error;
         const auto operation = std::make_shared<emu::Operation>(emu::Engine::device_copy);
