@@ -14,17 +14,18 @@ namespace mf {
 
 namespace detail {
 
-/// Reads all words; `sink` is written only if their sum has a value it never has, so that the
-/// compiler must keep the loads.
+/// Reads all words, which are zero; `sink` is written only if they are not, so that the compiler
+/// must keep the loads.
 template <int>
-__global__ void read_all(const unsigned* words, std::size_t count, unsigned* sink) {
+__global__ void read_all(const uint4* words, std::size_t count, unsigned* sink) {
     const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-    unsigned sum = 0;
+    unsigned any = 0;
     for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
          i += stride) {
-        sum += words[i];
+        const uint4 word = words[i];
+        any |= word.x | word.y | word.z | word.w;
     }
-    if (sum == 1) *sink = sum;
+    if (any != 0) *sink = any;
 }
 
 }  // namespace detail
@@ -35,9 +36,9 @@ __global__ void read_all(const unsigned* words, std::size_t count, unsigned* sin
 class CacheFlusher {
 public:
     /// Where the device does not tell the size of its L2: larger than that of most.
-    static constexpr std::size_t bytes_when_unknown = std::size_t{64} << 20;
+    static constexpr std::size_t bytes_when_unknown = std::size_t{32} << 20;
 
-    CacheFlusher() : words_(flush_bytes() / sizeof(unsigned)), sink_(1) {
+    CacheFlusher() : words_(flush_bytes() / sizeof(uint4)), sink_(1) {
         CUDA_CHECK(cudaMemset(words_.get(), 0, words_.bytes()));
         CUDA_CHECK(cudaDeviceSynchronize());
     }
@@ -59,7 +60,7 @@ private:
         return l2 > 0 ? 2 * static_cast<std::size_t>(l2) : bytes_when_unknown;
     }
 
-    DeviceBuffer<unsigned> words_;
+    DeviceBuffer<uint4> words_;
     DeviceBuffer<unsigned> sink_;
 };
 

@@ -63,7 +63,9 @@ struct Series {
     /// The length of a whole sample, by the median.
     double sample_ms() const { return median(ms) * launches_per_sample; }
     /// The host could hardly launch faster than the device worked: the time is one of launching.
-    bool launch_bound() const { return enqueue_share > 0.9; }
+    /// (Beyond about a thousand waiting launches the host is held up by the queue, and its share
+    /// says nothing.)
+    bool launch_bound() const { return enqueue_share > 0.9 && launches_per_sample <= 1000; }
 };
 
 }  // namespace mf

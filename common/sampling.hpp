@@ -28,7 +28,7 @@ struct Subject {
     std::string boundary;
     std::function<void()> prepare;           ///< before each sample, outside the interval; or empty
     std::function<TimedInterval(int)> time;  ///< one interval that holds so many launches
-    std::function<void(int)> validate;       ///< once, after the warm-up; throws; or empty
+    std::function<void(int)> validate;       ///< throws if it misses work; or empty
 };
 
 /// A sample of several launches lasts at least this long. Two errors shrink with its length: the
@@ -63,12 +63,20 @@ inline TimedInterval checked_interval(const Subject& subject, int launches) {
     return interval;
 }
 
+inline void validate(const Subject& subject, int launches) {
+    if (!subject.validate) return;
+    if (subject.prepare) subject.prepare();
+    subject.validate(launches);
+}
+
 /// The first launch, reported apart; then launches until both the time is over and a sample has its
 /// length. On return the series knows how many launches a sample holds.
 inline void warm_up(const Subject& subject, const MeasurePlan& plan, Series& series) {
     const bool automatic = plan.inner == 0 && !plan.cold;
     int launches = plan.cold ? 1 : std::max(plan.inner, 1);
     series.first_ms = checked_interval(subject, 1).total_ms;
+    // Before any batch grows on it: an interval that misses its work looks short.
+    validate(subject, 1);
 
     const auto start = SteadyClock::now();
     bool long_enough = false;
@@ -80,10 +88,7 @@ inline void warm_up(const Subject& subject, const MeasurePlan& plan, Series& ser
     } while (!long_enough || ms_since(start) < plan.warm_up_ms);
     series.warm_up_ms = ms_since(start);
     series.launches_per_sample = launches;
-    if (subject.validate) {
-        if (subject.prepare) subject.prepare();
-        subject.validate(launches);
-    }
+    if (launches > 1) validate(subject, launches);
 }
 
 }  // namespace detail

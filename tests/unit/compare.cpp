@@ -70,7 +70,7 @@ TEST_CASE("the same seed gives the same interval, another seed hardly another") 
 
 TEST_CASE("the interval holds the true ratio about as often as it says") {
     mf::Random random(11);
-    const int trials = 400;
+    const int trials = 150;
     int paired_hits = 0;
     int unpaired_hits = 0;
     for (int trial = 0; trial < trials; ++trial) {
@@ -82,9 +82,9 @@ TEST_CASE("the interval holds the true ratio about as often as it says") {
         unpaired_hits += unpaired.low <= 1.3 && 1.3 <= unpaired.high;
     }
     // 95 % are promised. The percentile interval of a median of 16 keeps nearly that; three
-    // standard errors of 400 trials are 3.3 %.
-    CHECK(paired_hits >= 0.90 * trials);
-    CHECK(unpaired_hits >= 0.90 * trials);
+    // standard errors of 150 trials are 5.3 %.
+    CHECK(paired_hits >= 0.88 * trials);
+    CHECK(unpaired_hits >= 0.88 * trials);
 }
 
 TEST_CASE("verdicts: faster, slower, and inconclusive at every edge") {
@@ -104,13 +104,13 @@ TEST_CASE("verdicts: faster, slower, and inconclusive at every edge") {
 TEST_CASE("one variant against itself is inconclusive nearly always") {
     mf::Random random(3);
     int called = 0;
-    for (int trial = 0; trial < 200; ++trial) {
+    for (int trial = 0; trial < 100; ++trial) {
         const auto a = noisy(1, 0.05, 16, random);
         const auto b = noisy(1, 0.05, 16, random);
         const auto ratio = mf::paired_ratio(a, b, static_cast<std::uint64_t>(trial));
         called += mf::verdict_of(ratio, a.size()) != mf::Verdict::inconclusive;
     }
-    CHECK(called <= 0.08 * 200);
+    CHECK(called <= 0.1 * 100);
 }
 
 TEST_CASE("the sentence holds the verdict and what it rests on") {

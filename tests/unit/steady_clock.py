@@ -8,7 +8,7 @@ import re
 import sys
 
 SETTABLE = re.compile(
-    r"system_clock|high_resolution_clock|gettimeofday|CLOCK_REALTIME|std::clock\b|ftime\(|omp_get_wtime")
+    r"system_clock|high_resolution_clock|gettimeofday|CLOCK_REALTIME|std::clock\b|\bftime\(|omp_get_wtime")
 
 
 def main():
