@@ -13,18 +13,20 @@
 
 #if __has_include(<stb/stb_image.h>) && __has_include(<stb/stb_image_write.h>)
 #define MEASURE_FIRST_HAS_STB 1
+#ifndef MEASURE_FIRST_LINK_STB  // a build that links stb's library defines it, to compile faster
 // Static, and quiet about those of its functions that nobody here calls.
 #define STBIDEF static __attribute__((unused))
 #define STBIWDEF static __attribute__((unused))
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#endif
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
 #define STBI_NO_STDIO
 #define STBI_NO_LINEAR
 #define STBI_NO_HDR
-#define STB_IMAGE_WRITE_STATIC
-#define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBI_WRITE_NO_STDIO
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
