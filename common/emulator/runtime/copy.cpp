@@ -97,14 +97,14 @@ std::function<void(cudaError_t)> staged(CopyShape shape) {
 
 /// Whether the call returns only when the copy is done.
 bool host_must_wait(HostWaits waits, Place to, Place from) {
-    // Nothing on the host changes hands, so that even the synchronous call does not wait.
-    if (!on_host(to) && !on_host(from)) return false;
+    // The host cannot see the result, so that even the synchronous call does not wait.
+    if (to == Place::device && from == Place::device) return false;
     if (waits == HostWaits::always) return true;
     return to == Place::pageable || from == Place::pageable;
 }
 
-cudaError_t fill(void* address, int value, const std::size_t pitch, std::size_t width,
-                 std::size_t height, cudaStream_t stream, HostWaits waits) {
+cudaError_t fill(void* address, int value, std::size_t pitch, std::size_t width, std::size_t height,
+                 cudaStream_t stream, HostWaits waits) {
     auto& scheduler = Scheduler::instance();
     if (!scheduler.find_stream(stream)) return cudaErrorInvalidResourceHandle;
     if (width == 0 || height == 0) return cudaSuccess;
