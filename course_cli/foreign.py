@@ -12,6 +12,7 @@ from course_cli.paths import BUILD, ROOT
 
 EMULATOR = ROOT / "common" / "emulator"
 RUNTIME = "common/emulator/libemulator.a"
+COMMON = "common.emulator.o"
 
 
 def in_command(text: str | Path) -> str:
@@ -28,18 +29,13 @@ def build_file(source: Path, program: str, backend: str, settings: dict) -> str:
     """The Ninja file for one program."""
     flags = ["-O2", "-std=c++17"]
     if backend == "gpu":
-        compiler, name = [settings["nvcc"]], "nvcc"
+        name, compiler, depends = "nvcc", [settings["nvcc"]], []
         flags.append(f"-arch={settings['gpu_arch']}")
-        depends = []
     else:
-        compiler, name = [
-            settings["python"],
-            EMULATOR / "emucc",
-            "--runtime",
-            BUILD / RUNTIME,
-        ], "emucc"
-        compiler[-1] = compiler[-1].parent
-        depends = [EMULATOR / "emucc", EMULATOR / "rewrite.py", BUILD / RUNTIME]
+        runtime = (BUILD / RUNTIME).parent
+        name, compiler = "emucc", [settings["python"], EMULATOR / "emucc", "--runtime", runtime]
+        compiler += ["-include", BUILD / "common_once.cu", BUILD / COMMON]
+        depends = [EMULATOR / "emucc", EMULATOR / "rewrite.py", BUILD / RUNTIME, BUILD / COMMON]
     macro = f'-DMEASURE_FIRST_FLAGS="{name} {" ".join(flags)}"'
     command = [*compiler, *flags, "-I", ROOT / "common", macro]
     return (
@@ -64,7 +60,7 @@ def build_foreign(source: Path, backend: str) -> Path:
     with lock():
         ready()
         if backend == "emulator":
-            ninja(BUILD, [RUNTIME])
+            ninja(BUILD, [RUNTIME, COMMON])
         folder.mkdir(parents=True, exist_ok=True)
         ninja_file = folder / "build.ninja"
         text = build_file(source, source.stem, backend, configuration())

@@ -29,8 +29,10 @@ import subprocess, sys
 arguments = sys.argv[1:]
 where = arguments.index("--runtime")
 del arguments[where:where + 2]
-source = next(a for a in arguments if a.endswith(".cu"))
+source = [a for a in arguments if a.endswith(".cu")][-1]
+arguments.reverse()
 arguments.remove(source)
+arguments.reverse()
 sys.exit(subprocess.run(["g++", *arguments, "-x", "c++", source]).returncode)
 """
 
