@@ -1,3 +1,4 @@
+// clang-format off: the spacing is what is tested.
 // Every way to declare shared memory. Each line of the output is "case result".
 #include <array>
 #include <cstdint>
@@ -46,7 +47,7 @@ __global__ void several() {
     __shared__ float first[2],  // of the pair
         second[2];              // after it
     const int line = __LINE__;
-    report("several lines", &first[0] != &second[0] && line == 48);
+    report("several lines", &first[0] != &second[0] && line == 49);
 }
 
 __global__ void qualified() {
@@ -114,7 +115,7 @@ __global__ void defined_in_place() {
     wide.c = 1;
     colour = kGreen;
     report("struct in place", pair.second[1] == 3 && pairs[1].first == 1);
-    report("nameless struct", nameless.value == 4 && line == 105);
+    report("nameless struct", nameless.value == 4 && line == 106);
     report("union in place", both.bits == 0x3f800000u);
     report("aligned struct in place", alignof(Aligned) == 32 && wide.c == 1 && colour == kGreen);
 }

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,12 +16,14 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(EMULATOR))
 import rewrite as rewriter  # noqa: E402
 
-COMPILER = os.environ.get("CXX", "g++")
+COMPILER = shlex.split(os.environ.get("CXX") or "g++")
 
 
 def run(*command, **options):
     """Runs a command to its end; the result holds its status and what it printed."""
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=300, **options
+    )
 
 
 def rewrite(*arguments):
@@ -36,8 +39,19 @@ def rewrite(*arguments):
 
 def compile_stub(source, *arguments, **options):
     """Compiles a rewritten file against the stub."""
-    return run(COMPILER, "-std=c++17", "-Wall", "-Wextra", "-I", HERE / "stub", "-include", "cuda_runtime.h", source,
-               *arguments, **options)
+    return run(
+        *COMPILER,
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-I",
+        HERE / "stub",
+        "-include",
+        "cuda_runtime.h",
+        source,
+        *arguments,
+        **options,
+    )
 
 
 class RewriterTest(unittest.TestCase):
@@ -77,4 +91,6 @@ class RewriterTest(unittest.TestCase):
     def compiled(self, text, *arguments):
         """Compiles the rewritten text; returns the compiler's result."""
         self.rewritten(text)
-        return compile_stub(self.folder / "out" / "program.cu.cpp", "-o", self.folder / "program", *arguments)
+        return compile_stub(
+            self.folder / "out" / "program.cu.cpp", "-o", self.folder / "program", *arguments
+        )

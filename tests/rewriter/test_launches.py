@@ -101,7 +101,9 @@ class LaunchTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             rewritten = rewrite(HERE / "launches.cu", "-o", folder)
-            compiled = compile_stub(folder / "launches.cu.cpp", "-Werror", "-o", folder / "launches")
+            compiled = compile_stub(
+                folder / "launches.cu.cpp", "-Werror", "-o", folder / "launches"
+            )
             cls.problems = rewritten.stderr + compiled.stderr
             cls.output = run(folder / "launches").stdout if not cls.problems else ""
 

@@ -20,7 +20,7 @@ CONSTRUCTS = {
     "comment": "/* k<<<1,\n1>>>(x) */ // k<<<1, 1>>>(x) \\\n still the comment",
     "raw string": 'r = sizeof(R"(k<<<\n1, 1\n>>>()\n)");',
     "spliced string": 'r = sizeof("k<<<\\\n1");',
-    "skipped": "#if 0\n don't <<< __shared__ \"\n#if 1\n#else\n#endif\n/* \n#else\n*/ \"/*\" // /*\n#else\n#ifndef __CUDA_ARCH__\nr = 1;\n#elif 1\n it's\n#endif\n#endif",
+    "skipped": '#if 0\n don\'t <<< __shared__ "\n#if 1\n#else\n#endif\n/* \n#else\n*/ "/*" // /*\n#else\n#ifndef __CUDA_ARCH__\nr = 1;\n#elif 1\n it\'s\n#endif\n#endif',
     "register read": 'unsigned long long u;\nasm volatile(\n"mov.u64 %0,"\n" %%globaltimer;"\n: "=l"(u));\nr = static_cast<int>(u);',
 }
 HEAD = """#include <cstdio>
@@ -36,7 +36,7 @@ def program(last):
     text = HEAD
     for number, (name, construct) in enumerate(CONSTRUCTS.items()):
         qualifier = "__device__ " if name.startswith(("shared", "extern", "register")) else ""
-        text += (f"{qualifier}void f{number}() {{ int r = 0; M m; auto p = k; (void)r; (void)m; (void)p;\n{construct}\n")
+        text += f"{qualifier}void f{number}() {{ int r = 0; M m; auto p = k; (void)r; (void)m; (void)p;\n{construct}\n"
         text += last(name, text.count("\n") + 1) + "\n}\n"
     return text + "int main() {}"
 
@@ -59,15 +59,23 @@ class LineTest(RewriterTest):
         self.check("\r\n")
 
     def test_error_inside_a_launch_names_its_line(self):
-        for text, line in (("void f() {\nk<<<1,\nundeclared>>>();\n}\n", 3), ("void f() {\nk<<<1, 1>>>(\n\nundeclared);\n}\n", 4),
-                           ("void f() {\n\nmisspelt<<<1, 1>>>();\n}\n", 3), ("void f() {\n\nk<<<1, 1>>>(3);\n}\n", 3)):
+        for text, line in (
+            ("void f() {\nk<<<1,\nundeclared>>>();\n}\n", 3),
+            ("void f() {\nk<<<1, 1>>>(\n\nundeclared);\n}\n", 4),
+            ("void f() {\n\nmisspelt<<<1, 1>>>();\n}\n", 3),
+            ("void f() {\n\nk<<<1, 1>>>(3);\n}\n", 3),
+        ):
             with self.subTest(text):
                 result = self.compiled("__global__ void k() {}" + text, "-fsyntax-only")
                 self.assertIn(f"{self.folder}/program.cu:{line}:", result.stderr)
                 self.assertNotIn(".cpp:", result.stderr)
 
     def test_error_inside_a_shared_declaration_names_its_line(self):
-        for text, line in (("__shared__ Unknown a;", 2), ("\n__shared__ int a[\nunknown];", 4), ("__shared__ struct {\nUnknown u; } s;", 3)):
+        for text, line in (
+            ("__shared__ Unknown a;", 2),
+            ("\n__shared__ int a[\nunknown];", 4),
+            ("__shared__ struct {\nUnknown u; } s;", 3),
+        ):
             with self.subTest(text):
                 result = self.compiled("__global__ void k() {\n" + text + "\n}\n", "-fsyntax-only")
                 self.assertIn(f"{self.folder}/program.cu:{line}:", result.stderr)

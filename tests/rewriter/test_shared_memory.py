@@ -19,7 +19,9 @@ class SharedMemoryTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             rewritten = rewrite(HERE / "shared_memory.cu", "-o", folder)
-            compiled = compile_stub(folder / "shared_memory.cu.cpp", "-Werror", "-o", folder / "program")
+            compiled = compile_stub(
+                folder / "shared_memory.cu.cpp", "-Werror", "-o", folder / "program"
+            )
             cls.problems = rewritten.stderr + compiled.stderr
             cls.output = run(folder / "program").stdout if not cls.problems else ""
 
@@ -48,8 +50,10 @@ class SiteTest(RewriterTest):
 
     def test_extern_of_namespace_scope_from_an_included_file(self):
         self.write("shared.cuh", "#pragma once\nextern __shared__ int s[];\n")
-        result = self.compiled('#include "shared.cuh"\n__global__ void k() { s[1] = 3; }\n'
-                               "int main() { k<<<1, 1, 8>>>(); return reinterpret_cast<int*>(emu::dynamic_memory)[1]; }\n")
+        result = self.compiled(
+            '#include "shared.cuh"\n__global__ void k() { s[1] = 3; }\n'
+            "int main() { k<<<1, 1, 8>>>(); return reinterpret_cast<int*>(emu::dynamic_memory)[1]; }\n"
+        )
         self.assertEqual(result.stderr, "")
         self.assertEqual(run(self.folder / "program").returncode, 3)
 

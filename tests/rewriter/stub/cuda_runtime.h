@@ -1,6 +1,7 @@
 /// \file
-/// The least that rewritten sources need: every launch runs at once, thread after thread. It lets the
-/// rewriter's output be compiled and run without the emulator, and records how each launch was written.
+/// The least that rewritten sources need: every launch runs at once, thread after thread. It lets
+/// the rewriter's output be compiled and run without the emulator, and records how each launch was
+/// written.
 #pragma once
 
 #include <cstddef>
@@ -33,18 +34,24 @@ using cudaStream_t = int;
 
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-inline long long clock64() { return 64; }
+inline long long clock64() {
+    return 64;
+}
 
 namespace emu {
 
-inline std::string form;         ///< how the last launch was written: named, pointer, call
-inline std::string name;         ///< the name it was given
+inline std::string form;          ///< how the last launch was written: named, pointer, call
+inline std::string name;          ///< the name it was given
 inline std::size_t shared_bytes;  ///< its dynamic shared memory
 inline cudaStream_t stream;
 alignas(1024) inline unsigned char dynamic_memory[65536];
 
-inline unsigned long long globaltimer() { return 1000; }
-inline unsigned smid() { return 7; }
+inline unsigned long long globaltimer() {
+    return 1000;
+}
+inline unsigned smid() {
+    return 7;
+}
 
 struct Config {
     dim3 grid, block;
@@ -61,7 +68,8 @@ void run(const Config& config, const char* form_, const char* name_, Body body) 
     form = form_, name = name_, shared_bytes = config.shared, stream = config.stream;
     gridDim = config.grid, blockDim = config.block;
     for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
-        for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) body();
+        for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
+            body();
 }
 
 template <auto Kernel, class Signature = decltype(Kernel)>
