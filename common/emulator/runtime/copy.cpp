@@ -1,6 +1,5 @@
 #include "copy.hpp"
 
-#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <vector>
