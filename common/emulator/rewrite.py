@@ -20,7 +20,9 @@ from cuda_source.includes import (
     rewrite_toolkit_includes,
 )
 from cuda_source.kernels import Kernels
+from cuda_source.lambdas import capture_shared
 from cuda_source.launches import quoted, rewrite_launch
+from cuda_source.scopes import outermost_function
 from cuda_source.shared_memory import declare_dynamic, names_of_namespace_scope, rewrite_shared
 from cuda_source.source import Refusal, Source
 
@@ -40,13 +42,18 @@ def read_all(path, folders):
 
 def rewrite_tokens(source, kernels, dynamic):
     """Makes all edits to one file but those to its includes."""
+    shared = {}
     for i, token in enumerate(source.tokens):
         if token.text == "<<<":
             rewrite_launch(source, i, kernels)
         elif token.text == "__shared__":
-            rewrite_shared(source, i)
+            names = rewrite_shared(source, i)
+            shared.setdefault(outermost_function(source, i), []).extend(names)
         elif token.text == "{":
-            declare_dynamic(source, i, dynamic)
+            names = declare_dynamic(source, i, dynamic)
+            shared.setdefault(i, []).extend(names)
+        elif token.text == "[":
+            capture_shared(source, i, shared)
         elif token.text in ASM:
             rewrite_asm(source, i)
         elif token.kind == "id":
@@ -83,6 +90,8 @@ def rewrite(path, folders, output_folder):
     for source, _ in sources.values():
         kernels.add(source)
         dynamic |= names_of_namespace_scope(source)
+    for source, _ in sources.values():
+        kernels.add_other_functions(source)
     for source, includes in sources.values():
         rewrite_tokens(source, kernels, dynamic)
         rewrite_toolkit_includes(source, includes)

@@ -27,6 +27,13 @@ __global__ void declared(int* out, float scale = 2.0f);
 __global__ void declared(int* destination, float factor) { *destination = static_cast<int>(10 * factor); }
 __global__ void overloaded(int* out, int v) { *out = 100 + v; }
 __global__ void overloaded(int* out, float v) { *out = 200 + static_cast<int>(v); }
+__global__ void overloads_host(int* out) { *out = 300; }
+void overloads_host(const char*) {}
+namespace outer {
+__global__ void beside_host(int* out) { *out = 301; }
+}  // namespace outer
+template <class T>
+T* beside_host(T* p);
 template <class T, int N = 3, class U = T>
 __global__ void defaults(T* out, U value) { *out = static_cast<T>(value) * N; }
 template <class T, class U = T>
@@ -153,6 +160,10 @@ int main() {
     report("overloaded int");
     overloaded<<<1, 1>>>(&result, 1.0f);
     report("overloaded float");
+    overloads_host<<<1, 1>>>(&result);
+    report("overloaded by a host function");
+    outer::beside_host<<<1, 1>>>(&result);
+    report("named as a host function elsewhere");
     defaults<<<1, 1>>>(&result, 2);
     report("deduced");
     defaults<int><<<1, 1>>>(&result, 2);

@@ -173,6 +173,7 @@ __global__ void uses_namespace_scope() {
     at_namespace_scope[2] = 5.0f;
     report("namespace scope", ((float*)bytes_at_namespace_scope)[2] == 5.0f &&
                                   reinterpret_cast<float*>(bytes_at_namespace_scope) == at_namespace_scope);
+    report("namespace scope: lambda", [=](int i) { return at_namespace_scope[i]; }(2) == 5.0f);
 }
 __device__ float* from_device_function() { return at_namespace_scope + 2; }
 struct Functor {
@@ -208,6 +209,16 @@ __global__ void lambdas() {
         return inside[1];
     };
     report("lambda", sum == 3 && local() == 4);
+    __shared__ int values[2], unused_value;
+    values[0] = unused_value = 1;
+    const int one = 1;
+    auto by_value = [=](int i) { return values[i] + one; };
+    auto empty = [](int i) { return values[i]; };
+    auto mixed = [one, &sum](int i) mutable -> int { return values[i] + one + sum; };
+    auto nested = [=] { return [=] { return values[0]; }(); };
+    auto first_of = [](const int* p) { return p[0]; };
+    values[0] = 5;
+    report("lambda by value", by_value(0) == 6 && empty(0) == 5 && mixed(0) == 9 && nested() == 5 && first_of(values) == 5);
 }
 
 int main() {

@@ -68,7 +68,10 @@ class EmuccTest(RewriterTest):
         self.write(
             "a.cu",
             """
-#if !defined(__CUDACC__) || defined(__CUDA_ARCH__) || defined(__NVCC__) || defined(__CUDACC_VER_MAJOR__) || defined(__CUDACC_DEBUG__)
+#if !defined(__CUDACC__) || defined(__CUDA_ARCH__) || defined(__NVCC__)
+#error wrong macros
+#endif
+#if defined(__CUDACC_VER_MAJOR__) || defined(__CUDACC_DEBUG__)
 #error wrong macros
 #endif
 static_assert(__cplusplus == 201703L);
@@ -98,11 +101,13 @@ int main() { int i; return f(&i, reinterpret_cast<float*>(&i)); }
     def test_options_of_nvcc_are_dropped(self):
         self.write("a.cu", "int main() { return 0; }\n")
         self.linked(
-            *"""-O2 -std=c++17 -arch=sm_90 -arch native -gencode arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
-            -code=sm_90 --gpu-architecture=sm_80 -lineinfo --expt-relaxed-constexpr --expt-extended-lambda -expt-relaxed-constexpr
-            --extended-lambda -Xptxas -v -Xptxas=-O3 --ptxas-options=-v -rdc=false -rdc false -use_fast_math --use_fast_math -ftz=true -fmad false
-            -maxrregcount=32 -maxrregcount 32 -cudart static -lcudart -lcudart_static -ccbin g++ -t 2 --threads=0 -x cu
-            -Wno-deprecated-gpu-targets -Xcudafe --diag_suppress=177 -diag-suppress 177 a.cu""".split()
+            *"""-O2 -std=c++17 -arch=sm_90 -arch native -gencode arch=compute_80,code=sm_80
+            -gencode=arch=compute_90,code=sm_90 -code=sm_90 --gpu-architecture=sm_80 -lineinfo
+            --expt-relaxed-constexpr --expt-extended-lambda -expt-relaxed-constexpr --extended-
+            lambda -Xptxas -v -Xptxas=-O3 --ptxas-options=-v -rdc=false -rdc false
+            -use_fast_math --use_fast_math -ftz=true -fmad false -maxrregcount=32 -maxrregcount
+            32 -cudart static -lcudart -lcudart_static -ccbin g++ -t 2 --threads=0 -x cu -Wno-
+            deprecated-gpu-targets -Xcudafe --diag_suppress=177 -diag-suppress 177 a.cu""".split()
         )
         self.assertEqual(self.status_of(), 0)
 
@@ -132,7 +137,10 @@ int main() { int i; return f(&i, reinterpret_cast<float*>(&i)); }
     def test_device_debugging(self):
         self.write(
             "a.cu",
-            "#ifndef __CUDACC_DEBUG__\n#error no -G\n#endif\n#ifdef __OPTIMIZE__\n#error optimised\n#endif\nint main() {}\n",
+            (
+                "#ifndef __CUDACC_DEBUG__\n#error no -G\n#endif\n#ifdef __OPTIMIZE__\n"
+                "#error optimised\n#endif\nint main() {}\n"
+            ),
         )
         self.linked("-G", "-O2", "a.cu")
 

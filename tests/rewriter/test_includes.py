@@ -1,4 +1,4 @@
-"""Local includes: those that hold something to rewrite are rewritten, the others stay where they are."""
+"""Local includes: only those that hold something to rewrite are rewritten."""
 
 import os
 import unittest
@@ -55,7 +55,10 @@ class IncludeTest(RewriterTest):
         self.write("inc/value.hpp", "constexpr int value = 6;\n")
         self.write(
             "inc/next.hpp",
-            '#include "value.hpp"\n__global__ void k() {}\ninline int f() { k<<<1, 1>>>(); return value; }\n',
+            (
+                '#include "value.hpp"\n__global__ void k() {}\n'
+                "inline int f() { k<<<1, 1>>>(); return value; }\n"
+            ),
         )
         main = '#include "{}"\nint main() {{ return {}; }}\n'
         self.assertEqual(
@@ -72,27 +75,42 @@ class IncludeTest(RewriterTest):
     def test_one_file_by_two_names_is_one_file(self):
         self.write("sub/kernel.cuh", KERNEL)
         os.symlink(self.folder / "sub" / "kernel.cuh", self.folder / "link.cuh")
-        main = '#include "sub/kernel.cuh"\n#include "sub/../sub/kernel.cuh"\n#include "link.cuh"\nint main() { int r = 0; k<<<1, 1>>>(&r); return r; }\n'
+        main = (
+            '#include "sub/kernel.cuh"\n#include "sub/../sub/kernel.cuh"\n'
+            '#include "link.cuh"\nint main() { int r = 0; k<<<1, 1>>>(&r); return r; }\n'
+        )
         status, outputs = self.build(main)
         self.assertEqual((status, len(outputs)), (3, 2))
 
     def test_two_files_of_one_name(self):
         self.write(
             "a/part.cuh",
-            "__global__ void ka(int* p) { *p += 1; }\ninline void la(int* p) { ka<<<1, 1>>>(p); }\n",
+            (
+                "__global__ void ka(int* p) { *p += 1; }\n"
+                "inline void la(int* p) { ka<<<1, 1>>>(p); }\n"
+            ),
         )
         self.write(
             "b/part.cuh",
-            "__global__ void kb(int* p) { *p += 2; }\ninline void lb(int* p) { kb<<<1, 1>>>(p); }\n",
+            (
+                "__global__ void kb(int* p) { *p += 2; }\n"
+                "inline void lb(int* p) { kb<<<1, 1>>>(p); }\n"
+            ),
         )
-        main = '#include "a/part.cuh"\n#include "b/part.cuh"\nint main() { int r = 0; la(&r); lb(&r); return r; }\n'
+        main = (
+            '#include "a/part.cuh"\n#include "b/part.cuh"\n'
+            "int main() { int r = 0; la(&r); lb(&r); return r; }\n"
+        )
         self.assertEqual(self.build(main)[0], 3)
 
     def test_headers_that_include_each_other(self):
         self.write("a.cuh", '#pragma once\n#include "b.cuh"\ninline int a() { return 1; }\n')
         self.write(
             "b.cuh",
-            '#pragma once\n#include "a.cuh"\n__global__ void k(int* p) { *p = 2; }\ninline void b(int* p) { k<<<1, 1>>>(p); }\n',
+            (
+                '#pragma once\n#include "a.cuh"\n__global__ void k(int* p) { *p = 2; }\n'
+                "inline void b(int* p) { k<<<1, 1>>>(p); }\n"
+            ),
         )
         self.assertEqual(self.build(MAIN.format("a.cuh", "b(&r); r += a();"))[0], 3)
 
@@ -100,14 +118,20 @@ class IncludeTest(RewriterTest):
         self.write("broken.cuh", "__global__ void k() { k<<<1; }\n")
         self.assertEqual(
             self.build(
-                '#if 0\n#include "broken.cuh"\n#endif\nint main() { return 1; }\n__global__ void k();\n'
+                (
+                    '#if 0\n#include "broken.cuh"\n#endif\nint main() { return 1; }\n'
+                    "__global__ void k();\n"
+                )
             )[0],
             1,
         )
 
     def test_has_include_finds_what_lies_beside_the_file(self):
         self.write("there.hpp", "")
-        main = '#if __has_include("there.hpp") && !__has_include("gone.hpp")\nint main() { return 6; }\n#endif\n__global__ void k();\n'
+        main = (
+            '#if __has_include("there.hpp") && !__has_include("gone.hpp")\n'
+            "int main() { return 6; }\n#endif\n__global__ void k();\n"
+        )
         self.assertEqual(self.build(main)[0], 6)
 
     def test_a_missing_header_is_reported_by_the_compiler(self):

@@ -21,6 +21,8 @@ declared and defined|named|declared|30|0|0
 default argument|call|declared|20|0|0
 overloaded int|call|overloaded|101|0|0
 overloaded float|call|overloaded|201|0|0
+overloaded by a host function|call|overloads_host|300|0|0
+named as a host function elsewhere|call|outer::beside_host|301|0|0
 deduced|call|defaults|6|0|0
 partly explicit|call|defaults<int>|6|0|0
 deduced in spite of a default|call|sized<int>|8|0|0

@@ -20,8 +20,15 @@ CONSTRUCTS = {
     "comment": "/* k<<<1,\n1>>>(x) */ // k<<<1, 1>>>(x) \\\n still the comment",
     "raw string": 'r = sizeof(R"(k<<<\n1, 1\n>>>()\n)");',
     "spliced string": 'r = sizeof("k<<<\\\n1");',
-    "skipped": '#if 0\n don\'t <<< __shared__ "\n#if 1\n#else\n#endif\n/* \n#else\n*/ "/*" // /*\n#else\n#ifndef __CUDA_ARCH__\nr = 1;\n#elif 1\n it\'s\n#endif\n#endif',
-    "register read": 'unsigned long long u;\nasm volatile(\n"mov.u64 %0,"\n" %%globaltimer;"\n: "=l"(u));\nr = static_cast<int>(u);',
+    "skipped": (
+        "#if 0\n don't <<< __shared__ \"\n#if 1\n#else\n#endif\n/* \n#else\n"
+        '*/ "/*" // /*\n#else\n#ifndef __CUDA_ARCH__\nr = 1;\n#elif 1\n it\'s\n#endif\n'
+        "#endif"
+    ),
+    "register read": (
+        'unsigned long long u;\nasm volatile(\n"mov.u64 %0,"\n" %%globaltimer;"\n'
+        ': "=l"(u));\nr = static_cast<int>(u);'
+    ),
 }
 HEAD = """#include <cstdio>
 __global__ void k(int* p) { *p = 1; }
@@ -32,11 +39,12 @@ struct M { void (*p)(int*) = k; };
 
 
 def program(last):
-    """A function for each construct, each ended by a line that `last` makes from the line's number."""
+    ("""A function for each construct; `last` makes its last line from that line's number.""")
     text = HEAD
     for number, (name, construct) in enumerate(CONSTRUCTS.items()):
         qualifier = "__device__ " if name.startswith(("shared", "extern", "register")) else ""
-        text += f"{qualifier}void f{number}() {{ int r = 0; M m; auto p = k; (void)r; (void)m; (void)p;\n{construct}\n"
+        text += f"{qualifier}void f{number}() {{ int r = 0; M m; auto p = k; "
+        text += f"(void)r; (void)m; (void)p;\n{construct}\n"
         text += last(name, text.count("\n") + 1) + "\n}\n"
     return text + "int main() {}"
 

@@ -1,4 +1,4 @@
-"""What the rewriter cannot translate stops with FILE:LINE: and a sentence that says what to do instead."""
+"""What cannot be translated stops with FILE:LINE: and a sentence that says what to do."""
 
 import os
 import re
@@ -53,7 +53,10 @@ class RefusalTest(RewriterTest):
             "__device__ void f() {\nif (1) { k<<<1, 1>>>(p); } }",
             "struct S { __device__ int operator()(int) const\n{ k<<<1, 1>>>(0); return 1; } };",
             "void f() { g([=] __device__ (int i) {\nk<<<1, 1>>>(i); }); }",
-            "template <class T, int N = 3> __global__ void k(T v = {}) {\nauto f = [&] { k<<<1, 1>>>(v); }; }",
+            (
+                "template <class T, int N = 3> __global__ void k(T v = {}) {\n"
+                "auto f = [&] { k<<<1, 1>>>(v); }; }"
+            ),
         ):
             with self.subTest(text):
                 self.refused(text, 2, "dynamic parallelism", "launch from the host")

@@ -6,11 +6,14 @@ from pathlib import Path
 
 from support import HERE, RewriterTest, compile_stub, rewrite, run
 
-CASES = """aligned, aligned struct in place, aligned: several, aligned: sizes, array, array of arrays, bounds, dynamic,
-dynamic rows, elaborated type, in a loop, inner scope, lambda, macro, macro extern, macro without parameters,
-nameless struct, namespace scope, namespace scope: functor, namespace scope: hidden, qualified type, scalar, several,
-several lines, several: types, static, struct in place, templated, templated type, type first, union in place, volatile,
-words, wrapped"""
+CASES = """
+aligned, aligned struct in place, aligned: several, aligned: sizes, array, array of arrays,
+bounds, dynamic, dynamic rows, elaborated type, in a loop, inner scope, lambda, lambda by value,
+macro, macro extern, macro without parameters, nameless struct, namespace scope, namespace scope:
+functor, namespace scope: hidden, namespace scope: lambda, qualified type, scalar, several,
+several lines, several: types, static, struct in place, templated, templated type, type first,
+union in place, volatile, words, wrapped
+"""
 
 
 class SharedMemoryTest(unittest.TestCase):
@@ -52,7 +55,8 @@ class SiteTest(RewriterTest):
         self.write("shared.cuh", "#pragma once\nextern __shared__ int s[];\n")
         result = self.compiled(
             '#include "shared.cuh"\n__global__ void k() { s[1] = 3; }\n'
-            "int main() { k<<<1, 1, 8>>>(); return reinterpret_cast<int*>(emu::dynamic_memory)[1]; }\n"
+            "int main() {\n    k<<<1, 1, 8>>>();\n"
+            "    return reinterpret_cast<int*>(emu::dynamic_memory)[1];\n}\n"
         )
         self.assertEqual(result.stderr, "")
         self.assertEqual(run(self.folder / "program").returncode, 3)

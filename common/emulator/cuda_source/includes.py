@@ -21,7 +21,7 @@ HAS_INCLUDE = re.compile(r'__has_include\s*\(\s*("([^"\n]+)")\s*\)')
 
 
 def resolve(source, name, in_quotes, folders):
-    """The file that an include names, or None: beside the source (quotes only), then the folders."""
+    """The file an include names, or None: beside the source (quotes only), then in folders."""
     own = [os.path.dirname(source.path)] if in_quotes else []
     for folder in own + folders:
         path = os.path.join(folder, name)
@@ -56,7 +56,7 @@ def rewrite_toolkit_includes(source, found):
 
 
 def redirect_includes(source, found, outputs):
-    """Edits the includes of a file that moves: to rewritten files, else to where they were found."""
+    """Makes the includes of a file that moves find rewritten files, or the same as before."""
     for include, path in found:
         group = 1 if include[1] else 2
         beside = include[1] and path == os.path.join(os.path.dirname(source.path), include[1])

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from .scopes import header
+from .scopes import header, kind_of
 
 # Names in front of a parenthesis that is no parameter list.
 ATTRIBUTES = {"__launch_bounds__", "__attribute__", "__align__", "alignas", "__maxnreg__",
@@ -26,14 +26,26 @@ class Kernels:
     def __init__(self):
         self.named = {}
         self.some_unnamed = False  # a macro makes kernels: their names are not known
+        self.shared_names = set()  # of kernels and other functions
 
     def add(self, source):
+        """Adds a file's kernels."""
         for i, token in enumerate(source.tokens):
             if token.text == "__global__" and token.kind == "id":
                 if token.macro is not None:
                     self.some_unnamed = True
                 elif (name := _name(source, i)) is not None:
                     self._add(source, i, name)
+
+    def add_other_functions(self, source):
+        """Finds functions that overload a kernel. To be called when all kernels are known."""
+        for i, token in enumerate(source.tokens):
+            if token.text in self.named and source.at(i + 1) == "(" and token.macro is None:
+                typed = source.is_name(i - 1) or source.at(i - 1) in ("*", "&", ">")
+                if typed and kind_of(source, token.outer) == "namespace":
+                    start = _declaration_start(source, i)
+                    if all(source.at(k) != "__global__" for k in range(start, i)):
+                        self.shared_names.add(token.text)
 
     def _add(self, source, qualifier, name):
         start = _declaration_start(source, qualifier)

@@ -108,7 +108,7 @@ def _template_name(source, i):
 
 
 def _close(source, launch):
-    """The first of the three > behind the configuration. Template arguments in it may end so too."""
+    """The first of the three > that end the configuration, not template arguments in it."""
     pending, i = 0, launch + 1
     in_macro = source.tokens[launch].macro is not None
     while i < len(source.tokens):
@@ -159,6 +159,8 @@ def _form(source, start, launch, simple, arguments, kernels):
             return "any"  # perhaps a pointer with the name of a kernel
     if source.at(name) not in kernels.named:
         return "any" if kernels.some_unnamed else "pointer"
+    if source.at(name) in kernels.shared_names:
+        return "call"
     count = len(source.split(*arguments)) if arguments else None
     forms = set()
     for signatures in kernels.named[source.at(name)].values():

@@ -1,15 +1,16 @@
 """Rewrites __shared__ declarations into references to the block's shared memory.
 
     __shared__ T a[N], b;   becomes, for each variable,
-    struct emu_shared_a { T a[N]; }; auto& a = ::emu::shared_variable<emu_shared_a, emu_shared_a>().a;
+    struct emu_shared_a { T a[N]; };
+    auto& a = ::emu::shared_variable<emu_shared_a, emu_shared_a>().a;
 
-The local struct holds the declaration as it was written, alignment included, and is a key of its own
-for each site and each instantiation of a template. `extern` arrays refer to the launch's dynamic
-shared memory; one of namespace scope is declared again in each device function that uses it.
+The local struct holds the declaration as it was written, alignment included, and is a key of its
+own for each site and each instantiation of a template. `extern` arrays refer to the launch's
+dynamic shared memory; one of namespace scope is declared in each device function that uses it.
 """
 
 from .kernels import ATTRIBUTES, BUILTIN, QUALIFIERS
-from .scopes import CLASS_KEYS, declares, header, kind_of, outermost_function
+from .scopes import CLASS_KEYS, declares, header, kind_of
 from .source import CLOSING, OPENING
 
 STORAGE = ("__shared__", "static", "extern")
@@ -17,7 +18,7 @@ ALIGNMENT = ("alignas", "__align__", "__attribute__")
 
 
 def rewrite_shared(source, i):
-    """Edits the declaration that token i, __shared__, belongs to."""
+    """Edits the declaration that token i, __shared__, belongs to. Returns the variables' names."""
     macro = source.tokens[i].macro
     first, last = _first(source, i), _last(source, i)
     changed, alignment = _specifiers(source, first, last)
@@ -48,6 +49,7 @@ def rewrite_shared(source, i):
         type_ = " ".join(type_.split())
     begin, end = source.tokens[first].start, source.tokens[last - 1].end
     source.edit(begin, end, text.rstrip("; "), macro)
+    return [source.at(name) for name, _ in declarators]
 
 
 def names_of_namespace_scope(source):
@@ -63,23 +65,25 @@ def names_of_namespace_scope(source):
 
 
 def declare_dynamic(source, brace, names):
-    """Declares dynamic shared memory of namespace scope at the start of a function that uses it."""
-    if source.tokens[brace].macro is not None or kind_of(source, brace) == "namespace":
-        return
+    """Declares dynamic shared memory of namespace scope at the start of a function that uses it.
+
+    Returns the names declared.
+    """
+    if not names or source.tokens[brace].macro is not None:
+        return []
     before = header(source, brace)
     on_device = any(source.at(k) in ("__global__", "__device__") for k in before)
-    if not on_device or outermost_function(source, brace) is not None:
-        return
+    in_class_or_namespace = kind_of(source, source.tokens[brace].outer) == "namespace"
+    if not on_device or not in_class_or_namespace or kind_of(source, brace) == "namespace":
+        return []
     end = source.mate(brace) or brace
-    for name in sorted(names):
-        used = any(
-            source.at(k) == name and source.at(k - 1) not in (".", "->", "::")
-            for k in range(brace, end)
-        )
-        if used and not declares(source, name, min(before), end):
-            site = f"emu_shared_{name}"
-            text = f" {site}& {name} = ::emu::dynamic_shared<{site}>();"
-            source.edit(source.tokens[brace].end, source.tokens[brace].end, text)
+    words = {source.at(k) for k in range(brace, end) if source.at(k - 1) not in (".", "->", "::")}
+    used = [n for n in sorted(names & words) if not declares(source, n, min(before), end)]
+    for name in used:
+        site = f"emu_shared_{name}"
+        text = f" {site}& {name} = ::emu::dynamic_shared<{site}>();"
+        source.edit(source.tokens[brace].end, source.tokens[brace].end, text)
+    return used
 
 
 def _no_variable(source, i):
@@ -91,7 +95,7 @@ def _no_variable(source, i):
 
 
 def _first(source, i):
-    """The first token of the declaration: storage, alignment or type may stand before __shared__."""
+    """The declaration's first token: storage, alignment or type may precede __shared__."""
     while i > 0:
         before = i - 1
         if source.at(before) == ">" and source.angle_back(before) is not None:
@@ -121,7 +125,7 @@ def _last(source, i):
 
 
 def _specifiers(source, first, last):
-    """What leaves the declaration: {index: ""}, and the alignment that goes to the member's front."""
+    """What leaves its place: {index: ""}, and the alignment that goes to the member's front."""
     changed, alignment, k = {}, "", first
     while k < last:
         if source.at(k) in STORAGE:
@@ -138,7 +142,7 @@ def _specifiers(source, first, last):
 
 
 def _type(source, first, name, start, changed):
-    """What must stand before the variables, and their type. A type defined in place keeps its scope."""
+    """The definition of a type that is defined in place, and the variables' type."""
     definition = next((k for k in range(first, name) if source.at(k) == "{"), None)
     if definition is None:
         return "", source.raw(first, start, changed)

@@ -8,7 +8,7 @@ import re
 
 TOKEN = re.compile(
     r"""
-  (?P<space>(?:[ \t\f\v\r\n\ufeff]|\\\r?\n)+)
+  (?P<space>(?:[ \t\f\v\r\n]|\\\r?\n)+)
 | (?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?\*/)
 | (?P<string>(?:u8|[uUL])?(?:R"(?P<mark>[^\s()\\]{0,16})\(.*?\)(?P=mark)"
                             |"(?:\\\r?\n|\\.|[^"\\\n])*"))
@@ -101,7 +101,7 @@ class Source:
         try:
             with open(self.path, "rb") as file:
                 raw = file.read()
-            return raw.decode("utf-8")
+            return raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = raw[: error.start].count(b"\n") + 1
             problem = f"{self.path}:{line}: this is not UTF-8 text; save the file as UTF-8"
@@ -174,7 +174,7 @@ class Source:
         return len(self.text)
 
     def _match_brackets(self):
-        """Fills in mate and outer. Each branch of an #if begins with the brackets open before it."""
+        """Fills in mate and outer. Each branch of an #if begins with the same open brackets."""
         code, macro, saved = [], [], []  # open brackets
         for i, token in enumerate(self.tokens):
             if token.kind == "directive":
