@@ -39,6 +39,14 @@ __global__ void spin(unsigned long long nanoseconds, unsigned long long* times, 
     times[1] = globaltimer_ns();
 }
 
+__global__ void spin_by_short_clock(unsigned long long nanoseconds, unsigned* elapsed) {
+    const unsigned long long start = globaltimer_ns();
+    const clock_t before = clock();
+    while (globaltimer_ns() - start < nanoseconds) {
+    }
+    *elapsed = static_cast<unsigned>(clock() - before);  // modulo 2^32
+}
+
 __global__ void where(unsigned* multiprocessors, unsigned* lanes) {
     if (threadIdx.x == 0) multiprocessors[blockIdx.x] = multiprocessor();
     if (blockIdx.x == 0) lanes[threadIdx.x] = lane();
@@ -84,6 +92,13 @@ TEST_CASE("the timer measures what the host measures", "[clocks][time]") {
         CHECK(megahertz > 100);
         CHECK(megahertz < 10000);
     }
+}
+
+TEST_CASE("the short clock goes on", "[clocks]") {
+    const DeviceArray<unsigned> elapsed(std::vector<unsigned>{0});
+    spin_by_short_clock<<<1, 1>>>(1000000, elapsed.get());
+    REQUIRE_COMPLETES();
+    CHECK(elapsed.download()[0] > 0);
 }
 
 TEST_CASE("blocks run on multiprocessors that exist", "[clocks]") {

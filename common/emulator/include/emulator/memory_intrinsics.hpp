@@ -73,7 +73,7 @@ EMU_HINTED_ACCESS(double2)
 #undef EMU_HINTED_ACCESS
 
 // The instrumentation sees the fence as a call and models nothing: not worth a warning.
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
@@ -88,7 +88,7 @@ inline void __threadfence() {
 inline void __threadfence_system() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 

@@ -11,6 +11,13 @@
 /// cannot be copied, and the inner braces of nested initialisers cannot be left out.
 #pragma once
 
+// g++ says by itself that it instruments; clang++ is to be asked.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
 #ifdef __SANITIZE_THREAD__
 
 namespace emu {
@@ -28,7 +35,7 @@ struct AccessWord<4> {
 };
 template <>
 struct AccessWord<8> {
-    typedef unsigned long long type __attribute__((may_alias));
+    typedef unsigned int type __attribute__((vector_size(8), may_alias));
 };
 template <>
 struct AccessWord<16> {
