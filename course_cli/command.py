@@ -1,6 +1,7 @@
 """The commands and their options."""
 
 import argparse
+import os
 import sys
 
 from course_cli.build import lock, ninja, ready
@@ -72,7 +73,9 @@ def parser() -> Parser:
     testing.add_argument("suite", nargs="*", metavar="SUITE", help="default: all of them")
     testing.add_argument("--backend", choices=["gpu", "emulator"],
                          help="only tests of this back end; default: what is usable")  # fmt: skip
-    testing.add_argument("--werror", action="store_true", help="compiler warnings are errors")
+    testing.add_argument(
+        "--werror", action="store_true", help="compiler warnings are errors, as where CI is set"
+    )
     return top
 
 
@@ -104,7 +107,7 @@ def dispatch(arguments: list[str]) -> int:
     if chosen.command == "run":
         return run(chosen.program, chosen.backend, options)
     if chosen.command == "test":
-        return test(chosen.suite, chosen.backend, chosen.werror)
+        return test(chosen.suite, chosen.backend, chosen.werror or "CI" in os.environ)
     raise CourseError(f"a command is missing: {', '.join(COMMANDS)} (./course --help)", USAGE)
 
 

@@ -27,7 +27,7 @@ def in_path(path: Path) -> str:
 
 def build_file(source: Path, program: str, backend: str, settings: dict) -> str:
     """The Ninja file for one program."""
-    flags = ["-O2", "-std=c++17"]
+    flags = ["-O2" if backend == "gpu" else "-O1", "-std=c++17"]
     if backend == "gpu":
         name, compiler, depends = "nvcc", [settings["nvcc"]], []
         flags.append(f"-arch={settings['gpu_arch']}")
@@ -35,6 +35,8 @@ def build_file(source: Path, program: str, backend: str, settings: dict) -> str:
         runtime = (BUILD / RUNTIME).parent
         name, compiler = "emucc", [settings["python"], EMULATOR / "emucc", "--runtime", runtime]
         compiler += ["-include", BUILD / "common_once.cu", BUILD / COMMON]
+        if settings["stb"] == "true":
+            compiler += ["-DMEASURE_FIRST_LINK_STB", "-lstb"]
         depends = [EMULATOR / "emucc", EMULATOR / "rewrite.py", BUILD / RUNTIME, BUILD / COMMON]
     macro = f'-DMEASURE_FIRST_FLAGS="{name} {" ".join(flags)}"'
     command = [*compiler, *flags, "-I", ROOT / "common", macro]

@@ -81,7 +81,7 @@ class Device(unittest.TestCase):
                         "--size", "5x5", "--repeats", "2", "--json", "-")  # fmt: skip
         self.assertEqual(result.returncode, 0, result.stderr)
         record = json.dumps(json.loads(result.stdout))
-        self.assertIn("emucc -O2", record)
+        self.assertIn("emucc -O", record)
 
 
 class Edit(unittest.TestCase):
