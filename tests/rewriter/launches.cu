@@ -2,15 +2,18 @@
 // Every way to write a launch. Each line of the output is "case form name result".
 #include <cstdio>
 
-int result;  // what the kernel of the last launch left behind
+__managed__ int result;  // what the kernel of the last launch left behind
 
 void report(const char* which) {
+    if (cudaDeviceSynchronize()) std::printf("failed: ");
     std::printf("%s|%s|%s|%d|%zu|%d\n", which, emu::form.c_str(), emu::name.c_str(), result, emu::shared_bytes,
                 emu::stream);
     result = -1;
 }
 
-__global__ void plain(int* out, int value) { *out = value + static_cast<int>(threadIdx.x + blockIdx.x * blockDim.x); }
+__global__ void plain(int* out, int value) {
+    atomicMax(out, value + static_cast<int>(threadIdx.x + blockIdx.x * blockDim.x));
+}
 static __global__ void internal(int* out) { *out = 10; }
 namespace {
 __global__ void anonymous(int* out) { *out = 11; }

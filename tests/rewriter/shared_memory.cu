@@ -181,6 +181,7 @@ struct Functor {
     __device__ float operator()(int i) const { return at_namespace_scope[i]; }
 };
 __global__ void own_variable(float* at_namespace_scope) {
+    *from_device_function() = 5.0f;
     report("namespace scope: hidden", at_namespace_scope == nullptr && *from_device_function() == 5.0f);
     report("namespace scope: functor", Functor{}(2) == 5.0f);
 }
@@ -228,14 +229,14 @@ int main() {
     aligned_ones<<<1, 1>>>();
     typed<<<1, 1>>>();
     defined_in_place<<<1, 1>>>();
-    templated<int, 3><<<1, 1>>>();
-    templated<double, 4><<<1, 1>>>();
+    templated<int, 3><<<1, 1, 64>>>();
+    templated<double, 4><<<1, 1, 64>>>();
     scopes<<<1, 1>>>(1);
-    macros<<<1, 1>>>();
-    dynamic<<<1, 1>>>();
-    uses_namespace_scope<<<1, 1>>>();
-    own_variable<<<1, 1>>>(nullptr);
-    wrapped<<<1, 1>>>();
+    macros<<<1, 1, 64>>>();
+    dynamic<<<1, 1, 64>>>();
+    uses_namespace_scope<<<1, 1, 64>>>();
+    own_variable<<<1, 1, 64>>>(nullptr);
+    wrapped<<<1, 1, 64>>>();
     lambdas<<<1, 1>>>();
-    return 0;
+    return cudaDeviceSynchronize();
 }

@@ -16,6 +16,7 @@
 #define __device__
 #define __host__
 #define __constant__
+#define __managed__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
@@ -36,6 +37,14 @@ inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 inline long long clock64() {
     return 64;
+}
+
+inline int cudaDeviceSynchronize() {
+    return 0;
+}
+
+inline int atomicMax(int* p, int v) {
+    return std::exchange(*p, *p < v ? v : *p);
 }
 
 namespace emu {
