@@ -1,4 +1,4 @@
-// clang-format off: the spacing is what is tested.
+// clang-format off
 // Every way to write a launch. Each line of the output is "case form name result".
 #include <cstdio>
 

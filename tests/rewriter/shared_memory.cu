@@ -1,4 +1,4 @@
-// clang-format off: the spacing is what is tested.
+// clang-format off
 // Every way to declare shared memory. Each line of the output is "case result".
 #include <array>
 #include <cstdint>
@@ -212,7 +212,7 @@ __global__ void lambdas() {
     report("lambda", sum == 3 && local() == 4);
     __shared__ int values[2], unused_value;
     values[0] = unused_value = 1;
-    const int one = 1;
+    int one = 1;
     auto by_value = [=](int i) { return values[i] + one; };
     auto empty = [](int i) { return values[i]; };
     auto mixed = [one, &sum](int i) mutable -> int { return values[i] + one + sum; };
