@@ -75,7 +75,8 @@ public:
     std::vector<T> download() const {
         std::vector<T> values(size_);
         CUDA_CHECK(cudaDeviceSynchronize());
-        if (size_ > 0) CUDA_CHECK(cudaMemcpy(values.data(), data_, bytes(), cudaMemcpyDeviceToHost));
+        if (size_ > 0)
+            CUDA_CHECK(cudaMemcpy(values.data(), data_, bytes(), cudaMemcpyDeviceToHost));
         return values;
     }
 
@@ -104,7 +105,8 @@ public:
     explicit PinnedBuffer(std::size_t size) : size_(size) {
         if (size == 0) return;
         CUDA_CHECK(cudaMallocHost(reinterpret_cast<void**>(&data_), bytes_of<T>(size)));
-        for (std::size_t i = 0; i < size; ++i) data_[i] = T();
+        for (std::size_t i = 0; i < size; ++i)
+            data_[i] = T();
     }
     ~PinnedBuffer() {
         if (data_ != nullptr) static_cast<void>(cudaFreeHost(data_));

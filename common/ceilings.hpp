@@ -61,7 +61,8 @@ inline double copy_gb_per_s(cudaStream_t stream) {
     return gb_per_s(2.0 * static_cast<double>(bytes), median(series.ms));
 }
 
-/// All ceilings of this run; without the bandwidth of a copy in a build with -G, which gets no rates.
+/// All ceilings of this run; without the bandwidth of a copy in a build with -G, which gets no
+/// rates.
 inline Ceilings measure_ceilings(cudaStream_t stream, const DeviceInfo& device) {
     Ceilings ceilings;
     ceilings.data_sheet_gb_per_s = device.peak_gb_per_s;

@@ -27,12 +27,15 @@ template <int>
 __global__ void count_cycles(unsigned long long ns, unsigned long long* cycles_and_ns) {
     unsigned long long before = global_timer_ns();
     unsigned long long start = global_timer_ns();
-    while (start == before) start = global_timer_ns();
+    while (start == before)
+        start = global_timer_ns();
     const long long first_cycle = clock64();
 
     unsigned long long end = start;
-    while (end - start < ns) end = global_timer_ns();
-    for (before = end; end == before;) end = global_timer_ns();
+    while (end - start < ns)
+        end = global_timer_ns();
+    for (before = end; end == before;)
+        end = global_timer_ns();
     const long long last_cycle = clock64();
 
     cycles_and_ns[0] = static_cast<unsigned long long>(last_cycle - first_cycle);

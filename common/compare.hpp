@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan.hpp"
@@ -22,9 +23,12 @@ enum class Verdict { faster, slower, inconclusive };
 
 inline const char* words(Verdict verdict) {
     switch (verdict) {
-        case Verdict::faster: return "faster";
-        case Verdict::slower: return "slower";
-        case Verdict::inconclusive: break;
+        case Verdict::faster:
+            return "faster";
+        case Verdict::slower:
+            return "slower";
+        case Verdict::inconclusive:
+            break;
     }
     return "inconclusive";
 }
@@ -69,7 +73,8 @@ inline double median_in_place(std::vector<double>& values) {
 
 inline void resample(const std::vector<double>& from, std::vector<double>& to, Random& random) {
     to.resize(from.size());
-    for (double& value : to) value = from[static_cast<std::size_t>(random.below(from.size()))];
+    for (double& value : to)
+        value = from[static_cast<std::size_t>(random.below(from.size()))];
 }
 
 /// The percentile interval: the bootstrap distribution's own 2.5 % and 97.5 % quantiles. Efron and
@@ -78,8 +83,7 @@ inline void resample(const std::vector<double>& from, std::vector<double>& to, R
 inline Interval percentile_interval(double estimate, std::vector<double> resampled) {
     std::sort(resampled.begin(), resampled.end());
     const double tail = (1 - confidence) / 2;
-    return {estimate, quantile_of_sorted(resampled, tail),
-            quantile_of_sorted(resampled, 1 - tail)};
+    return {estimate, quantile_of_sorted(resampled, tail), quantile_of_sorted(resampled, 1 - tail)};
 }
 
 }  // namespace detail
@@ -95,7 +99,8 @@ inline Interval paired_ratio(const std::vector<double>& baseline,
         throw std::invalid_argument("pairs need as many samples of one variant as of the other");
     }
     std::vector<double> ratios(baseline.size());
-    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = variant[i] / baseline[i];
+    for (std::size_t i = 0; i < ratios.size(); ++i)
+        ratios[i] = variant[i] / baseline[i];
 
     Random random(seed);
     std::vector<double> drawn;

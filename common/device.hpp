@@ -49,7 +49,9 @@ inline std::string driver_model(int device) {
 }  // namespace detail
 
 /// True where the current device is the emulator.
-inline bool is_emulated_name(const std::string& name) { return name.rfind("Emulated", 0) == 0; }
+inline bool is_emulated_name(const std::string& name) {
+    return name.rfind("Emulated", 0) == 0;
+}
 
 /// Everything the course reports about device number `index`.
 inline DeviceInfo describe_device(int index) {
@@ -71,7 +73,8 @@ inline DeviceInfo describe_device(int index) {
     info.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth);
     info.ecc = attribute(cudaDevAttrEccEnabled) != 0;
     // A peak of the emulator would be a peak of nothing.
-    if (!info.emulated) info.peak_gb_per_s = peak_gb_per_s(info.memory_clock_khz, info.memory_bus_bits);
+    if (!info.emulated)
+        info.peak_gb_per_s = peak_gb_per_s(info.memory_clock_khz, info.memory_bus_bits);
 
     int driver = 0;
     int runtime = 0;

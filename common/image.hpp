@@ -5,9 +5,11 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,7 +81,8 @@ public:
         }
         skip_blanks();
         if (position_ < content_.size()) {
-            fail(std::to_string(content_.size() - position_) + " bytes follow the picture; is the "
+            fail(std::to_string(content_.size() - position_) +
+                 " bytes follow the picture; is the "
                  "size in its header right?");
         }
         return image;
@@ -98,7 +101,8 @@ private:
     static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
     void skip_blanks() {
-        while (position_ < content_.size() && is_blank(content_[position_])) ++position_;
+        while (position_ < content_.size() && is_blank(content_[position_]))
+            ++position_;
     }
 
     void skip_blanks_and_comments() {
@@ -172,7 +176,8 @@ inline bool starts_with(const std::string& text, const std::string& start) {
 }
 
 inline bool ends_with(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 }  // namespace detail
@@ -201,7 +206,8 @@ inline GrayImage load_image(const std::string& path) {
 /// file that cannot be written is then found in time (UsageError).
 class ImageFile {
 public:
-    explicit ImageFile(const std::string& path) : png_(detail::ends_with(path, ".png")), file_(path) {
+    explicit ImageFile(const std::string& path)
+        : png_(detail::ends_with(path, ".png")), file_(path) {
         if (!png_ && !detail::ends_with(path, ".pgm")) {
             throw UsageError(path + ": pictures are written as .pgm or .png");
         }
@@ -214,8 +220,8 @@ public:
             file_.write(detail::encode_png_with_stb(image.width, image.height, image.pixels));
             return;
         }
-        std::string content = "P5\n" + std::to_string(image.width) + " " +
-                              std::to_string(image.height) + "\n255\n";
+        std::string content =
+            "P5\n" + std::to_string(image.width) + " " + std::to_string(image.height) + "\n255\n";
         content.append(image.pixels.begin(), image.pixels.end());
         file_.write(content);
     }

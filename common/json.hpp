@@ -39,12 +39,13 @@ inline std::string json_string(const std::string& text) {
             continue;
         }
         // The well-formed sequences of the Unicode standard, table 3-7.
-        const std::size_t length = first >= 0xC2 && first <= 0xDF ? 2
-                                   : (first & 0xF0) == 0xE0       ? 3
+        const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
+                                   : (first & 0xF0) == 0xE0         ? 3
                                    : first >= 0xF0 && first <= 0xF4 ? 4
                                                                     : 0;
         bool valid = length > 0;
-        for (std::size_t j = 1; j < length; ++j) valid = valid && (byte(i + j) & 0xC0) == 0x80;
+        for (std::size_t j = 1; j < length; ++j)
+            valid = valid && (byte(i + j) & 0xC0) == 0x80;
         const unsigned second = byte(i + 1);
         if (first == 0xE0) valid = valid && second >= 0xA0;
         if (first == 0xED) valid = valid && second <= 0x9F;
@@ -93,7 +94,8 @@ public:
     Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json(nullptr)) {}
     template <typename T>
     Json(const std::vector<T>& values) : kind_(Kind::array) {
-        for (const T& value : values) children_.push_back({"", Json(value)});
+        for (const T& value : values)
+            children_.push_back({"", Json(value)});
     }
     /// An object with these members: Json{{"name", "direct"}, {"passed", true}}.
     Json(std::initializer_list<std::pair<std::string, Json>> members)
@@ -113,7 +115,8 @@ public:
         if (kind_ == Kind::atom) return text_;
         const char* const brackets = kind_ == Kind::object ? "{}" : "[]";
         bool flat = kind_ == Kind::array;
-        for (const auto& child : children_) flat = flat && child.second.kind_ == Kind::atom;
+        for (const auto& child : children_)
+            flat = flat && child.second.kind_ == Kind::atom;
         const std::string indent(2 * static_cast<std::size_t>(depth + 1), ' ');
         std::string out(1, brackets[0]);
         for (std::size_t i = 0; i < children_.size(); ++i) {

@@ -23,8 +23,8 @@ namespace mf {
 /// Work on the device, timed by events.
 struct Variant {
     std::string name;
-    std::string boundary;                       ///< what lies between the events, in words
-    std::function<void(cudaStream_t)> launch;   ///< puts one launch of the work into the stream
+    std::string boundary;                      ///< what lies between the events, in words
+    std::function<void(cudaStream_t)> launch;  ///< puts one launch of the work into the stream
     std::function<void(cudaStream_t)> prepare = {};  ///< before each sample, outside; may be empty
 };
 
@@ -38,17 +38,25 @@ struct HostVariant {
 
 namespace detail {
 
+/// Host time of one wait for the device, in ms.
+inline double synchronize_ms() {
+    const auto start = SteadyClock::now();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return ms_since(start);
+}
+
 /// Refuses an interval whose work goes on after its end: part of it lies in another stream, or was
-/// not waited for. One late wake-up of the host proves nothing, three do.
-inline void require_idle_after(const std::string& name, const std::function<double()>& interval_ms) {
+/// not waited for. A wait for an idle device has a price too (milliseconds under
+/// compute-sanitizer), which is taken off. One late wake-up of the host proves nothing, three do.
+inline void require_idle_after(const std::string& name,
+                               const std::function<double()>& interval_ms) {
     double interval = 0;
     double tail = 0;
     for (int attempt = 0; attempt < 3; ++attempt) {
         CUDA_CHECK(cudaDeviceSynchronize());
         interval = interval_ms();
-        const auto end = SteadyClock::now();
-        CUDA_CHECK(cudaDeviceSynchronize());
-        tail = ms_since(end);
+        tail = synchronize_ms();
+        tail -= synchronize_ms();
         if (tail < 0.1 + 0.25 * interval) return;
     }
     throw MeasurementRefused(name + ": the device worked on for " + readable(tail) +
@@ -72,7 +80,8 @@ inline TimedInterval time_by_events(const Variant& variant, cudaStream_t stream,
 
 inline TimedInterval time_by_host(const HostVariant& variant, int launches) {
     const auto start = SteadyClock::now();
-    for (int i = 0; i < launches; ++i) variant.work();
+    for (int i = 0; i < launches; ++i)
+        variant.work();
     return {ms_since(start), 0};
 }
 
@@ -80,14 +89,14 @@ inline TimedInterval time_by_host(const HostVariant& variant, int launches) {
 inline std::vector<Series> take_samples_on_device(const MeasurePlan& plan, cudaStream_t stream,
                                                   const std::vector<Subject>& subjects,
                                                   const char* timer) {
-    auto all = take_samples(plan, subjects,
-                            [stream](const std::vector<Series*>& series, bool after) {
-                                const double mhz = sm_clock_mhz(stream);
-                                for (Series* const one : series) {
-                                    if (!after) one->clocks.emplace();
-                                    (after ? one->clocks->after_mhz : one->clocks->before_mhz) = mhz;
-                                }
-                            });
+    auto all =
+        take_samples(plan, subjects, [stream](const std::vector<Series*>& series, bool after) {
+            const double mhz = sm_clock_mhz(stream);
+            for (Series* const one : series) {
+                if (!after) one->clocks.emplace();
+                (after ? one->clocks->after_mhz : one->clocks->before_mhz) = mhz;
+            }
+        });
     const bool emulated = current_device().emulated;
     for (Series& series : all) {
         series.timer = timer;
@@ -136,7 +145,8 @@ inline Series measure(const MeasurePlan& plan, cudaStream_t stream, const std::s
 }
 
 /// Measures whole tasks by the host's steady clock: right for work that waits for itself (uploads,
-/// kernels, downloads, host code), and wrong for a bare launch, which returns before its work began.
+/// kernels, downloads, host code), and wrong for a bare launch, which returns before its work
+/// began.
 inline std::vector<Series> measure_host_variants(const MeasurePlan& plan,
                                                  const std::vector<HostVariant>& variants) {
     const auto flusher = plan.cold ? std::make_shared<CacheFlusher>() : nullptr;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan.hpp"
@@ -54,7 +55,8 @@ inline bool parse_whole(const std::string& text, std::uint64_t low, std::uint64_
 /// The number of insertions, deletions and replacements that turn `a` into `b` (Levenshtein).
 inline std::size_t edit_distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         std::size_t diagonal = row[0];
         row[0] = i;
@@ -160,8 +162,8 @@ public:
 
     /// Any other value: `accept` stores it, or returns false for what is not `expected`.
     void add_value(const std::string& name, const std::string& placeholder, const std::string& help,
-                   const std::string& default_text,
-                   std::function<bool(const std::string&)> accept, const std::string& expected = "") {
+                   const std::string& default_text, std::function<bool(const std::string&)> accept,
+                   const std::string& expected = "") {
         options_.push_back({name, placeholder, help, default_text,
                             expected.empty() ? placeholder : expected, std::move(accept)});
     }
@@ -200,8 +202,9 @@ public:
             }
         }
         if (common_ != nullptr && common_->plan.cold && common_->plan.inner > 1) {
-            throw UsageError("--cold allows one launch a sample, since the second would find the "
-                             "caches warm: leave --inner out");
+            throw UsageError(
+                "--cold allows one launch a sample, since the second would find the "
+                "caches warm: leave --inner out");
         }
         return true;
     }
@@ -216,8 +219,9 @@ public:
             std::printf("  %-26s %s%s\n", left.c_str(), option.help.c_str(), shown.c_str());
         }
         std::printf("  %-26s %s\n\n", "--help", "print this text");
-        std::printf("Exit status: 0 all right, 1 wrong result or failure, 2 bad usage, "
-                    "77 no usable device.\n");
+        std::printf(
+            "Exit status: 0 all right, 1 wrong result or failure, 2 bad usage, "
+            "77 no usable device.\n");
     }
 
 private:

@@ -19,16 +19,19 @@ enum class Order {
 
 inline const char* words(Order order) {
     switch (order) {
-        case Order::ab: return "ab";
-        case Order::ba: return "ba";
-        case Order::interleaved: break;
+        case Order::ab:
+            return "ab";
+        case Order::ba:
+            return "ba";
+        case Order::interleaved:
+            break;
     }
     return "interleaved";
 }
 
 struct MeasurePlan {
-    int repeats = 16;         ///< samples a series; an even number gives A B and B A equal shares
-    int inner = 0;            ///< launches a sample; 0: as many as a sample needs (see sampling.hpp)
+    int repeats = 16;  ///< samples a series; an even number gives A B and B A equal shares
+    int inner = 0;     ///< launches a sample; 0: as many as a sample needs (see sampling.hpp)
     double warm_up_ms = 200;  ///< warm up at least so long (and by at least one launch)
     bool cold = false;        ///< empty the caches before every sample; then a sample is one launch
     Order order = Order::interleaved;
@@ -47,16 +50,16 @@ struct ClockPair {
 /// What measuring gives: never a bare number. Times are milliseconds a launch.
 struct Series {
     std::string name;
-    std::string boundary;         ///< what lies inside the interval, in words
-    std::string timer;            ///< "CUDA events" or "host steady clock"
-    bool emulated = false;        ///< times of the emulator: not to be compared with a GPU's
+    std::string boundary;   ///< what lies inside the interval, in words
+    std::string timer;      ///< "CUDA events" or "host steady clock"
+    bool emulated = false;  ///< times of the emulator: not to be compared with a GPU's
     bool cold = false;
-    double first_ms = 0;          ///< the very first launch: it contains the loading of the code
-    int warm_up_launches = 0;     ///< beside the first one
-    double warm_up_ms = 0;        ///< how long the warm-up took
+    double first_ms = 0;       ///< the very first launch: it contains the loading of the code
+    int warm_up_launches = 0;  ///< beside the first one
+    double warm_up_ms = 0;     ///< how long the warm-up took
     int launches_per_sample = 0;
-    std::vector<double> ms;       ///< one a sample, in the order of sampling: sample ÷ launches
-    double enqueue_share = 0;     ///< median share of a sample that the host spent on launching
+    std::vector<double> ms;    ///< one a sample, in the order of sampling: sample ÷ launches
+    double enqueue_share = 0;  ///< median share of a sample that the host spent on launching
     std::optional<ClockPair> clocks;  ///< none for work without a device
 
     Summary summary() const { return summarize(ms); }

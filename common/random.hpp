@@ -29,7 +29,8 @@ public:
     std::uint64_t below(std::uint64_t bound) {
         const std::uint64_t first_fair = (0 - bound) % bound;
         std::uint64_t value = bits();
-        while (value < first_fair) value = bits();
+        while (value < first_fair)
+            value = bits();
         return value % bound;
     }
 
@@ -65,7 +66,8 @@ inline std::vector<float> random_floats(std::size_t count, float low, float high
                                         std::uint64_t seed) {
     Random random(seed);
     std::vector<float> values(count);
-    for (float& value : values) value = random.uniform(low, high);
+    for (float& value : values)
+        value = random.uniform(low, high);
     return values;
 }
 

@@ -50,17 +50,20 @@ struct Rate {
     /// What must be said beside the figure; empty where nothing must.
     std::string note() const {
         switch (residency) {
-            case Residency::cached: return "cache-resident: faster than the memory can be";
-            case Residency::possibly_cached: return "may be cache-resident: the data fit the L2";
-            case Residency::memory: break;
+            case Residency::cached:
+                return "cache-resident: faster than the memory can be";
+            case Residency::possibly_cached:
+                return "may be cache-resident: the data fit the L2";
+            case Residency::memory:
+                break;
         }
         return "";
     }
 };
 
 /// The rate of `logical_bytes` a launch, moved in the series' median time. `footprint_bytes`: how
-/// much memory that touches, where it is less than the logical bytes (saxpy reads and writes y: 12 n
-/// logical bytes in 8 n bytes of memory); 0: the same. No rate comes from a build with -G.
+/// much memory that touches, where it is less than the logical bytes (saxpy reads and writes y: 12
+/// n logical bytes in 8 n bytes of memory); 0: the same. No rate comes from a build with -G.
 inline std::optional<Rate> rate_of(const Series& series, double logical_bytes,
                                    const Ceilings& ceilings, double footprint_bytes = 0) {
     if (device_debug_build) return std::nullopt;

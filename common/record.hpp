@@ -68,14 +68,15 @@ class Record {
 public:
     Record(std::string program, int argc, char** argv, const DeviceInfo& device,
            const CommonOptions& options)
-        : program_(std::move(program)), command_(argv, argv + argc), device_(device),
+        : program_(std::move(program)),
+          command_(argv, argv + argc),
+          device_(device),
           options_(options) {}
 
     /// What was computed on, in words ("mixed pixels") and numbers ({"width", 1003}, …).
     void set_input(const std::string& description, const Json& parameters = Json::object()) {
-        input_ = Json{{"description", description},
-                      {"seed", options_.seed},
-                      {"parameters", parameters}};
+        input_ =
+            Json{{"description", description}, {"seed", options_.seed}, {"parameters", parameters}};
     }
 
     /// The one thing that was changed against the run before, and what is expected next.
@@ -93,7 +94,8 @@ public:
                           {"message", check.message}});
     }
     void add_checks(const std::vector<CheckResult>& checks, const std::string& when) {
-        for (const CheckResult& check : checks) add_check(check, when);
+        for (const CheckResult& check : checks)
+            add_check(check, when);
     }
 
     /// `label` names the interval as the table does: "kernel ms".

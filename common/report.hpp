@@ -59,9 +59,11 @@ inline void print_series_notes(std::ostream& out, const std::vector<Series>& all
     for (const Series& series : all) {
         say("Times: median ms a launch, by " + series.timer + "; \"launches\" a sample; inside: " +
             series.boundary + (series.cold ? "; caches emptied before each sample." : "."));
-        if (series.emulated) say("EMULATED times: this computer's, not to be held against a GPU's.");
+        if (series.emulated)
+            say("EMULATED times: this computer's, not to be held against a GPU's.");
         if (series.launch_bound()) {
-            say(series.name + ": launch-bound, the host launched no faster than the device worked.");
+            say(series.name +
+                ": launch-bound, the host launched no faster than the device worked.");
         }
         if (!series.launch_bound() && series.timer == "CUDA events" &&
             series.sample_ms() < least_sample_ms / 2) {
@@ -77,24 +79,28 @@ inline void print_series_notes(std::ostream& out, const std::vector<Series>& all
                                   : "."));
         }
     }
-    if (device_debug_build) say("Built with -G (device debugging): no rates, and no times to quote.");
+    if (device_debug_build)
+        say("Built with -G (device debugging): no rates, and no times to quote.");
 }
 
 /// Times of series under `label`, for instance "kernel ms".
 inline void print_series(std::ostream& out, const std::string& label,
                          const std::vector<Series>& all) {
     Table table(detail::series_headers(label));
-    for (const Series& series : all) table.add_row(detail::series_cells(series));
+    for (const Series& series : all)
+        table.add_row(detail::series_cells(series));
     table.print(out);
     print_series_notes(out, all);
 }
 
 /// Times and rates; `rates[i]` belongs to `all[i]`.
-inline void print_series(std::ostream& out, const std::string& label, const std::vector<Series>& all,
+inline void print_series(std::ostream& out, const std::string& label,
+                         const std::vector<Series>& all,
                          const std::vector<std::optional<Rate>>& rates) {
     if (device_debug_build) return print_series(out, label, all);
     auto headers = detail::series_headers(label);
-    for (const char* const header : {"GB/s", "of data sheet", "of copy"}) headers.push_back(header);
+    for (const char* const header : {"GB/s", "of data sheet", "of copy"})
+        headers.push_back(header);
     Table table(headers);
     for (std::size_t i = 0; i < all.size(); ++i) {
         auto cells = detail::series_cells(all[i]);

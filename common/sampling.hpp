@@ -40,8 +40,8 @@ constexpr double least_sample_ms = 1.0;
 /// No sample holds more launches: 2 us each, the fastest a host launches, make 0.2 s.
 constexpr int most_launches = 100000;
 
-/// How many launches to try next, when `launches` took `ms`: as many as the least length needs and a
-/// fifth more, but at most ten times as many, since the first guesses rest on a cold clock.
+/// How many launches to try next, when `launches` took `ms`: as many as the least length needs and
+/// a fifth more, but at most ten times as many, since the first guesses rest on a cold clock.
 inline int next_batch(int launches, double ms) {
     const double needed = ms > 0 ? std::ceil(1.2 * launches * least_sample_ms / ms) : 1e9;
     const double bounded = std::min({needed, 10.0 * launches, static_cast<double>(most_launches)});
@@ -93,9 +93,9 @@ inline void warm_up(const Subject& subject, const MeasurePlan& plan, Series& ser
 
 }  // namespace detail
 
-/// Takes `plan.repeats` samples of each subject in the plan's order; the series come in the order of
-/// the subjects. `around` is called between warm-up and samples (false) and after them (true), with
-/// the series concerned: the place to read the clock.
+/// Takes `plan.repeats` samples of each subject in the plan's order; the series come in the order
+/// of the subjects. `around` is called between warm-up and samples (false) and after them (true),
+/// with the series concerned: the place to read the clock.
 inline std::vector<Series> take_samples(
     const MeasurePlan& plan, const std::vector<Subject>& subjects,
     const std::function<void(const std::vector<Series*>&, bool after)>& around = {}) {
@@ -110,12 +110,14 @@ inline std::vector<Series> take_samples(
     const auto call_around = [&](const std::vector<std::size_t>& which, bool after) {
         if (!around) return;
         std::vector<Series*> series;
-        for (const std::size_t i : which) series.push_back(&all[i]);
+        for (const std::size_t i : which)
+            series.push_back(&all[i]);
         around(series, after);
     };
 
     std::vector<std::size_t> forward(subjects.size());
-    for (std::size_t i = 0; i < subjects.size(); ++i) forward[i] = i;
+    for (std::size_t i = 0; i < subjects.size(); ++i)
+        forward[i] = i;
     const std::vector<std::size_t> backward(forward.rbegin(), forward.rend());
 
     for (const std::size_t i : forward) {
@@ -124,21 +126,25 @@ inline std::vector<Series> take_samples(
         all[i].cold = plan.cold;
     }
     if (plan.order == Order::interleaved) {
-        for (const std::size_t i : forward) detail::warm_up(subjects[i], plan, all[i]);
+        for (const std::size_t i : forward)
+            detail::warm_up(subjects[i], plan, all[i]);
         call_around(forward, false);
         for (int round = 0; round < plan.repeats; ++round) {
-            for (const std::size_t i : round % 2 == 0 ? forward : backward) sample(i);
+            for (const std::size_t i : round % 2 == 0 ? forward : backward)
+                sample(i);
         }
         call_around(forward, true);
     } else {
         for (const std::size_t i : plan.order == Order::ab ? forward : backward) {
             detail::warm_up(subjects[i], plan, all[i]);
             call_around({i}, false);
-            for (int round = 0; round < plan.repeats; ++round) sample(i);
+            for (int round = 0; round < plan.repeats; ++round)
+                sample(i);
             call_around({i}, true);
         }
     }
-    for (const std::size_t i : forward) all[i].enqueue_share = median(enqueue[i]);
+    for (const std::size_t i : forward)
+        all[i].enqueue_share = median(enqueue[i]);
     return all;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace mf {
@@ -29,7 +30,9 @@ inline double quantile(std::vector<double> values, double q) {
 }
 
 /// The middle value; of an even number of values, the mean of the two in the middle.
-inline double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+inline double median(std::vector<double> values) {
+    return quantile(std::move(values), 0.5);
+}
 
 /// A series in seven numbers. The median is the one to quote: an interrupted sample moves the mean
 /// and the largest value, hardly the median.
@@ -37,10 +40,10 @@ struct Summary {
     std::size_t n = 0;
     double min = 0;
     double median = 0;
-    double p05 = 0;   ///< 5 % of the samples lie below
-    double p95 = 0;   ///< 5 % of the samples lie above
+    double p05 = 0;  ///< 5 % of the samples lie below
+    double p95 = 0;  ///< 5 % of the samples lie above
     double mean = 0;
-    double cv = 0;    ///< coefficient of variation: sample standard deviation (n - 1) over mean
+    double cv = 0;  ///< coefficient of variation: sample standard deviation (n - 1) over mean
 };
 
 /// Throws std::invalid_argument for an empty series or one that holds a NaN or an infinity.
@@ -61,11 +64,13 @@ inline Summary summarize(const std::vector<double>& samples) {
 
     const double n = static_cast<double>(sorted.size());
     double sum = 0;
-    for (const double sample : sorted) sum += sample;
+    for (const double sample : sorted)
+        sum += sample;
     summary.mean = sum / n;
 
     double squares = 0;
-    for (const double sample : sorted) squares += (sample - summary.mean) * (sample - summary.mean);
+    for (const double sample : sorted)
+        squares += (sample - summary.mean) * (sample - summary.mean);
     const double deviation = sorted.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
     summary.cv = summary.mean != 0 ? deviation / std::fabs(summary.mean) : 0;
     return summary;

@@ -17,21 +17,35 @@ constexpr double bytes_per_gb = 1e9;
 constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
 constexpr double bytes_per_mib = 1024.0 * 1024.0;
 
-constexpr double gb_of_bytes(double bytes) { return bytes / bytes_per_gb; }
-constexpr double gib_of_bytes(double bytes) { return bytes / bytes_per_gib; }
-constexpr double mib_of_bytes(double bytes) { return bytes / bytes_per_mib; }
-constexpr double us_of_ms(double ms) { return ms * 1e3; }
-constexpr double ms_of_ns(double ns) { return ns / 1e6; }
-constexpr double mhz_of_khz(double khz) { return khz / 1e3; }
+constexpr double gb_of_bytes(double bytes) {
+    return bytes / bytes_per_gb;
+}
+constexpr double gib_of_bytes(double bytes) {
+    return bytes / bytes_per_gib;
+}
+constexpr double mib_of_bytes(double bytes) {
+    return bytes / bytes_per_mib;
+}
+constexpr double us_of_ms(double ms) {
+    return ms * 1e3;
+}
+constexpr double ms_of_ns(double ns) {
+    return ns / 1e6;
+}
+constexpr double mhz_of_khz(double khz) {
+    return khz / 1e3;
+}
 /// Cycles counted in so many nanoseconds, as a clock in MHz.
-constexpr double mhz_of_cycles(double cycles, double ns) { return cycles / ns * 1e3; }
+constexpr double mhz_of_cycles(double cycles, double ns) {
+    return cycles / ns * 1e3;
+}
 
 /// The documented resolution of a CUDA event is about half a microsecond.
 constexpr double event_resolution_ms = 0.5e-3;
 
 /// Returns `ms` if it can be a time, and refuses it otherwise: nothing is ever divided by a time
-/// that cannot be one. `what` names the work. Twice the resolution is the least that is accepted: no
-/// launch, even of an empty kernel, is that short, but two events with nothing between them are.
+/// that cannot be one. `what` names the work. Twice the resolution is the least that is accepted:
+/// no launch, even of an empty kernel, is that short, but two events with nothing between them are.
 inline double require_time(double ms, const std::string& what) {
     if (std::isfinite(ms) && ms >= 2 * event_resolution_ms) return ms;
     char value[40];
@@ -70,8 +84,12 @@ inline std::optional<double> percent_of(double part, std::optional<double> whole
 
 /// Logical bytes, the least an algorithm must move: every input read once, every output written
 /// once. Caches and partly used sectors make the traffic of the DRAM another number.
-constexpr double saxpy_bytes(double n) { return 12 * n; }       ///< read x, read y, write y: floats
-constexpr double image_filter_bytes(double n) { return 2 * n; }  ///< read and write a byte a pixel
+constexpr double saxpy_bytes(double n) {
+    return 12 * n;
+}  ///< read x, read y, write y: floats
+constexpr double image_filter_bytes(double n) {
+    return 2 * n;
+}  ///< read and write a byte a pixel
 
 /// A number with so many digits after the point.
 inline std::string fixed(double value, int digits) {

@@ -21,8 +21,8 @@
 namespace mf {
 
 /// The constructor finds out whether the file can be written, *before* anything is measured, and
-/// changes nothing. write() puts the content into a temporary file in the same folder, has it stored
-/// (fsync), and renames it over the target in one step.
+/// changes nothing. write() puts the content into a temporary file in the same folder, has it
+/// stored (fsync), and renames it over the target in one step.
 class WholeFile {
 public:
     /// Throws UsageError where the file cannot be written. Devices and pipes (/dev/stdout) are
@@ -90,7 +90,8 @@ private:
 
     void resolve_link() {
         char* const target = realpath(path_.c_str(), nullptr);
-        if (target == nullptr) refuse(std::string("the link leads nowhere: ") + std::strerror(errno));
+        if (target == nullptr)
+            refuse(std::string("the link leads nowhere: ") + std::strerror(errno));
         path_ = target;
         std::free(target);
     }

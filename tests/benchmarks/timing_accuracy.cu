@@ -2,10 +2,11 @@
 /// The timing library against work of known length: a kernel that spins until the device's own
 /// nanosecond clock has advanced so far, and notes how far that was.
 ///
-///     nvcc -O2 -std=c++17 -arch=native -I common tests/benchmarks/timing_accuracy.cu -o timing_accuracy
+///     nvcc -O2 -std=c++17 -arch=native -I common tests/benchmarks/timing_accuracy.cu -o
+///     timing_accuracy
 ///
-/// On a GPU the exit status is 1 if one launch of 1 ms is off by more than 1 %, or launches of 20 us,
-/// batched, by more than 10 %. On the emulator the table is printed and nothing is judged: the
+/// On a GPU the exit status is 1 if one launch of 1 ms is off by more than 1 %, or launches of 20
+/// us, batched, by more than 10 %. On the emulator the table is printed and nothing is judged: the
 /// computer's other work moves its times at will.
 #include <cuda_runtime.h>
 
@@ -30,15 +31,16 @@ namespace {
 __global__ void spin(unsigned long long ns, unsigned long long* spun) {
     const unsigned long long start = mf::global_timer_ns();
     unsigned long long now = start;
-    while (now - start < ns) now = mf::global_timer_ns();
+    while (now - start < ns)
+        now = mf::global_timer_ns();
     spun[0] += now - start;
     spun[1] += 1;
 }
 
 struct Trial {
     std::string name;
-    double us;     ///< length of the spin
-    int inner;     ///< launches a sample; 0: automatic
+    double us;  ///< length of the spin
+    int inner;  ///< launches a sample; 0: automatic
     std::optional<double> allowed_percent;
 };
 
@@ -85,7 +87,8 @@ int run(int argc, char** argv) {
     mf::Record record("timing_accuracy", argc, argv, device, options);
     record.set_input("spins of known length");
     record.set_ceilings(ceilings);
-    mf::Table table({"launch", "launches", "spun us", "measured us", "error", "allowed", "verdict"});
+    mf::Table table(
+        {"launch", "launches", "spun us", "measured us", "error", "allowed", "verdict"});
     bool all_within = true;
     for (const Trial& trial : std::vector<Trial>{{"20 us, single", 20, 1, std::nullopt},
                                                  {"100 us, single", 100, 1, std::nullopt},
@@ -122,4 +125,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return mf::run_program(argc, argv, run); }
+int main(int argc, char** argv) {
+    return mf::run_program(argc, argv, run);
+}

@@ -14,7 +14,8 @@ std::vector<double> noisy(double center, double noise, std::size_t n, mf::Random
     for (double& value : values) {
         // A sum of four uniform numbers is close enough to a normal one.
         double sum = -2;
-        for (int i = 0; i < 4; ++i) sum += random.unit();
+        for (int i = 0; i < 4; ++i)
+            sum += random.unit();
         value = center * std::exp(noise * sum);
     }
     return values;

@@ -30,7 +30,8 @@ TEST_CASE("the same seed gives the same data, another seed other data") {
 
 TEST_CASE("every byte value comes, about equally often") {
     std::vector<int> counts(256, 0);
-    for (const unsigned char byte : mf::random_bytes(256 * 1000, 3)) ++counts[byte];
+    for (const unsigned char byte : mf::random_bytes(256 * 1000, 3))
+        ++counts[byte];
     for (const int count : counts) {
         CHECK(count > 1000 - 6 * 32);
         CHECK(count < 1000 + 6 * 32);

@@ -158,15 +158,16 @@ TEST_CASE("broken PNG and JPEG files") {
     const mf::GrayImage image = gradient(64, 64);
     const std::string png = mf::detail::encode_png_with_stb(64, 64, image.pixels);
     CHECK(load(png).pixels == image.pixels);
-    for (const std::size_t length : {std::size_t{8}, std::size_t{20}, png.size() / 2,
-                                     png.size() - 20}) {
+    for (const std::size_t length :
+         {std::size_t{8}, std::size_t{20}, png.size() / 2, png.size() - 20}) {
         CHECK(fails_with(png.substr(0, length), "not a readable PNG or JPEG"));
     }
     CHECK(fails_with("\xFF\xD8 nonsense", "not a readable PNG or JPEG"));
 
     // A header that announces 2^31 - 1 pixels in each direction.
     std::string huge = png;
-    for (const std::size_t at : {16, 20}) huge.replace(at, 4, "\x7F\xFF\xFF\xFF");
+    for (const std::size_t at : {16, 20})
+        huge.replace(at, 4, "\x7F\xFF\xFF\xFF");
     CHECK(fails_with(huge, "not a readable PNG or JPEG"));
 
     std::string jpeg;

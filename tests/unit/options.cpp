@@ -24,7 +24,8 @@ Parsed parse(std::vector<std::string> arguments) {
     parser.add_text("--input", "IMAGE", "picture to read", parsed.input);
     arguments.insert(arguments.begin(), "program");
     std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(&argument[0]);
+    for (std::string& argument : arguments)
+        argv.push_back(&argument[0]);
     try {
         parsed.go_on = parser.parse(static_cast<int>(argv.size()), argv.data());
     } catch (const mf::UsageError& error) {
@@ -78,7 +79,8 @@ TEST_CASE("malformed numbers are refused and named") {
     for (const char* const option : {"--repeats", "--n", "--device", "--inner", "--seed"}) {
         for (const char* const value :
              {"", "-1", "+1", "1e9", "0x5", "5 ", " 5", "5x", "1.0", "1,000", "nan", "inf", "abc",
-              "99999999999999999999", "18446744073709551616", "340282366920938463463374607431768211456"}) {
+              "99999999999999999999", "18446744073709551616",
+              "340282366920938463463374607431768211456"}) {
             const Parsed p = parse({std::string(option) + "=" + value});
             INFO(option << "=" << value << ": " << p.error);
             CHECK_FALSE(p.go_on);

@@ -37,7 +37,8 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("JSON numbers read back as themselves") {
-    for (const double value : {0.0, 1.0, -1.5, 0.1, 1.0 / 3, 1e-42, 4.814e3, 123456789012345678.0}) {
+    for (const double value :
+         {0.0, 1.0, -1.5, 0.1, 1.0 / 3, 1e-42, 4.814e3, 123456789012345678.0}) {
         CHECK(std::strtod(mf::json_number(value).c_str(), nullptr) == value);
     }
     CHECK(mf::json_number(0.1) == "0.1");
@@ -60,11 +61,13 @@ TEST_CASE("JSON refuses NaN and infinity instead of writing null") {
 TEST_CASE("JSON strings are escaped, and always valid UTF-8") {
     CHECK(mf::json_string("a\"b\\c") == R"("a\"b\\c")");
     CHECK(mf::json_string("line\nbreak\t\x01") == R"("line\u000abreak\u0009\u0001")");
-    CHECK(mf::json_string("G\xC3\xA4rten \xF0\x9F\x98\x80") == "\"G\xC3\xA4rten \xF0\x9F\x98\x80\"");
+    CHECK(mf::json_string("G\xC3\xA4rten \xF0\x9F\x98\x80") ==
+          "\"G\xC3\xA4rten \xF0\x9F\x98\x80\"");
     CHECK(mf::json_string("\xFF") == "\"\xEF\xBF\xBD\"");
-    CHECK(mf::json_string("a\xC3") == "\"a\xEF\xBF\xBD\"");          // cut off
+    CHECK(mf::json_string("a\xC3") == "\"a\xEF\xBF\xBD\"");                // cut off
     CHECK(mf::json_string("\xC0\x80") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");  // overlong
-    CHECK(mf::json_string("\xED\xA0\x80") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");  // surrogate
+    CHECK(mf::json_string("\xED\xA0\x80") ==
+          "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");  // surrogate
 }
 
 TEST_CASE("JSON values nest") {
@@ -73,7 +76,8 @@ TEST_CASE("JSON values nest") {
     CHECK(list.text() == R"([1, "two"])");
     CHECK(mf::Json::array().text() == "[]");
     CHECK(mf::Json::object().text() == "{}");
-    CHECK(mf::Json{{"a", list}, {"b", nullptr}}.text() == "{\n  \"a\": [1, \"two\"],\n  \"b\": null\n}");
+    CHECK(mf::Json{{"a", list}, {"b", nullptr}}.text() ==
+          "{\n  \"a\": [1, \"two\"],\n  \"b\": null\n}");
     mf::Json nested = mf::Json::array();
     nested.push(mf::Json{{"x", 1}});
     CHECK(nested.text() == "[\n  {\n    \"x\": 1\n  }\n]");
@@ -165,10 +169,10 @@ TEST_CASE("the record holds what a run needs to be repeated") {
     const std::string text = sample_record().text();
     for (const char* const part :
          {"\"schema\": \"measure-first/record/v1\"", "\"revision\": \"", "\"flags\": \"",
-          "\"seed\": 42", "\"boundary\": \"between two events", "\"warm_up_ms\": ",
-          "\"order\": \"interleaved\"", "\"ms\": [0.25, 0.5, 0.75]", "\"median\": 0.5",
-          "\"driver_release\": \"580.159\"", "\"inner\": \"auto\"", "\"correct\": true",
-          "\"memory_clock_khz\": null", "\"verdict\": \"inconclusive\""}) {
+          "\"seed\": 42", "\"boundary\": \"between two events",
+          "\"warm_up_ms\": ", "\"order\": \"interleaved\"", "\"ms\": [0.25, 0.5, 0.75]",
+          "\"median\": 0.5", "\"driver_release\": \"580.159\"", "\"inner\": \"auto\"",
+          "\"correct\": true", "\"memory_clock_khz\": null", "\"verdict\": \"inconclusive\""}) {
         INFO(part);
         CHECK(contains(text, part));
     }

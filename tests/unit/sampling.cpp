@@ -146,10 +146,22 @@ TEST_CASE("the order of samples is what the plan says") {
         return log;
     };
     // First launch and one warm-up of each, then the samples.
-    CHECK(order_of(mf::Order::interleaved, 4) == "AABB" "ABBAABBA");
-    CHECK(order_of(mf::Order::interleaved, 3) == "AABB" "ABBAAB");
-    CHECK(order_of(mf::Order::ab, 3) == "AA" "AAA" "BB" "BBB");
-    CHECK(order_of(mf::Order::ba, 3) == "BB" "BBB" "AA" "AAA");
+    CHECK(order_of(mf::Order::interleaved, 4) ==
+          "AABB"
+          "ABBAABBA");
+    CHECK(order_of(mf::Order::interleaved, 3) ==
+          "AABB"
+          "ABBAAB");
+    CHECK(order_of(mf::Order::ab, 3) ==
+          "AA"
+          "AAA"
+          "BB"
+          "BBB");
+    CHECK(order_of(mf::Order::ba, 3) ==
+          "BB"
+          "BBB"
+          "AA"
+          "AAA");
 }
 
 TEST_CASE("the clock is read after the warm-up and after the samples") {

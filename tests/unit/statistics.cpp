@@ -65,6 +65,7 @@ TEST_CASE("a summary of one sample has no spread") {
 
 TEST_CASE("a summary refuses no samples, NaN and infinity") {
     CHECK_THROWS_AS(summarize({}), std::invalid_argument);
-    CHECK_THROWS_AS(summarize({1, std::numeric_limits<double>::quiet_NaN()}), std::invalid_argument);
+    CHECK_THROWS_AS(summarize({1, std::numeric_limits<double>::quiet_NaN()}),
+                    std::invalid_argument);
     CHECK_THROWS_AS(summarize({std::numeric_limits<double>::infinity()}), std::invalid_argument);
 }

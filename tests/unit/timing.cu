@@ -122,7 +122,8 @@ TEST_CASE("a timer in another stream does not contain the work") {
     launch_spin(ms, work);
     timer.stop();
     double measured = 0;  // a time too small for a launch is refused, which is as good
-    const std::string refused = refusal_of([&] { measured = timer.elapsed_ms("in another stream"); });
+    const std::string refused =
+        refusal_of([&] { measured = timer.elapsed_ms("in another stream"); });
     CHECK((!refused.empty() || measured < ms / 2));
     work.synchronize();
 }
@@ -170,8 +171,8 @@ TEST_CASE("a host clock around a bare launch sees only the launch") {
 TEST_CASE("measuring on the host refuses work that does not wait for itself") {
     const mf::Stream stream;
     const std::string refused = refusal_of([&] {
-        static_cast<void>(
-            mf::measure_host(quick(), "not waited for", "a launch", [&] { launch_spin(20, stream); }));
+        static_cast<void>(mf::measure_host(quick(), "not waited for", "a launch",
+                                           [&] { launch_spin(20, stream); }));
     });
     CHECK(contains(refused, "not waited for"));
     const mf::Series waited = mf::measure_host(quick(), "waited for", "a launch and its end", [&] {
@@ -185,10 +186,9 @@ TEST_CASE("measuring on the host refuses work that does not wait for itself") {
 TEST_CASE("the first launch is reported apart") {
     const mf::Stream stream;
     int launches = 0;
-    const mf::Series series =
-        mf::measure(quick(5), stream, "lazy", "a spin", [&](cudaStream_t s) {
-            launch_spin(launches++ == 0 ? 200 : 2, s);
-        });
+    const mf::Series series = mf::measure(quick(5), stream, "lazy", "a spin", [&](cudaStream_t s) {
+        launch_spin(launches++ == 0 ? 200 : 2, s);
+    });
     CHECK(series.first_ms >= 200);
     CHECK(series.summary().min >= 2);
     CHECK(series.summary().median < 100);
@@ -207,8 +207,7 @@ TEST_CASE("a short kernel is batched, and its time is that of one launch") {
 
 TEST_CASE("what prepares a sample lies outside the interval") {
     const mf::Stream stream;
-    mf::Variant variant{"prepared", "a spin of 1 ms",
-                        [](cudaStream_t s) { launch_spin(1, s); },
+    mf::Variant variant{"prepared", "a spin of 1 ms", [](cudaStream_t s) { launch_spin(1, s); },
                         [](cudaStream_t s) { launch_spin(100, s); }};
     const mf::Series series = mf::measure(quick(3), stream, variant);
     CHECK(series.summary().min >= 1);
@@ -242,8 +241,7 @@ TEST_CASE("variants are told apart in words, interleaved") {
     const auto comparison = mf::compare(series[0], series[1], mf::Order::interleaved);
     INFO(comparison.sentence());
     CHECK(comparison.verdict == mf::Verdict::slower);
-    CHECK(mf::compare(series[1], series[0], mf::Order::interleaved).verdict ==
-          mf::Verdict::faster);
+    CHECK(mf::compare(series[1], series[0], mf::Order::interleaved).verdict == mf::Verdict::faster);
 }
 
 TEST_CASE("a timer used out of turn says so") {

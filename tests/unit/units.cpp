@@ -19,7 +19,9 @@ mf::Series series_of(double ms, bool cold = false) {
     return series;
 }
 
-mf::Ceilings h200() { return {4814.0, 4240.0, 60u << 20, std::nullopt}; }
+mf::Ceilings h200() {
+    return {4814.0, 4240.0, 60u << 20, std::nullopt};
+}
 
 std::string refusal(double ms) {
     try {
