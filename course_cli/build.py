@@ -101,7 +101,7 @@ def ninja(folder: Path, arguments: list[str]) -> None:
     regenerating = False  # Meson talks a lot: of that, only an error and what follows it is shown
     environment = os.environ | {"NINJA_STATUS": "[%f/%t] "}
     with subprocess.Popen(
-        [tool, "-C", str(folder), *arguments],
+        [tool, "-C", str(folder), "-k", "0", *arguments],  # every error at once
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
