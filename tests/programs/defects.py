@@ -50,7 +50,7 @@ DEFECTS = {
     "saxpy_stops_working_when_timed": (
         SAXPY,
         "        version->launch(n, launches % 2",
-        "        if (launches < 3) version->launch(n, launches % 2",
+        "        version->launch(launches < 3 ? n : n / 2, launches % 2",
     ),
     "blur_without_barrier": (BLUR, "    __syncthreads();\n", ""),
     "blur_wrong_divisor": (BLUR, "inside(x, width) * inside(y, height)", "9"),
