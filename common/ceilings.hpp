@@ -61,12 +61,12 @@ inline double copy_gb_per_s(cudaStream_t stream) {
     return gb_per_s(2.0 * static_cast<double>(bytes), median(series.ms));
 }
 
-/// All ceilings of this run; without the bandwidth of a copy in a build with -G, which gets no
+/// All ceilings of this run; without the bandwidth of a copy where there is a reason for no
 /// rates.
 inline Ceilings measure_ceilings(cudaStream_t stream, const DeviceInfo& device) {
     Ceilings ceilings;
     ceilings.data_sheet_gb_per_s = device.peak_gb_per_s;
-    if (!device_debug_build) ceilings.copy_gb_per_s = copy_gb_per_s(stream);
+    if (reason_for_no_rates().empty()) ceilings.copy_gb_per_s = copy_gb_per_s(stream);
     ceilings.l2_bytes = device.l2_bytes;
     ceilings.launch_overhead = measure_launch_overhead(stream);
     return ceilings;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 #include "device.hpp"
 #include "event_timer.hpp"
 #include "plan.hpp"
+#include "rates.hpp"
 #include "sampling.hpp"
 
 namespace mf {
@@ -38,25 +40,20 @@ struct HostVariant {
 
 namespace detail {
 
-/// Host time of one wait for the device, in ms.
-inline double synchronize_ms() {
-    const auto start = SteadyClock::now();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    return ms_since(start);
-}
-
 /// Refuses an interval whose work goes on after its end: part of it lies in another stream, or was
-/// not waited for. A wait for an idle device has a price too (milliseconds under
-/// compute-sanitizer), which is taken off. One late wake-up of the host proves nothing, three do.
+/// not waited for. One late wake-up of the host proves nothing, three do. Not looked at under a
+/// tool that does work of its own at every wait.
 inline void require_idle_after(const std::string& name,
                                const std::function<double()>& interval_ms) {
+    if (!attached_tool().empty()) return;
     double interval = 0;
     double tail = 0;
     for (int attempt = 0; attempt < 3; ++attempt) {
         CUDA_CHECK(cudaDeviceSynchronize());
         interval = interval_ms();
-        tail = synchronize_ms();
-        tail -= synchronize_ms();
+        const auto end = SteadyClock::now();
+        CUDA_CHECK(cudaDeviceSynchronize());
+        tail = ms_since(end);
         if (tail < 0.1 + 0.25 * interval) return;
     }
     throw MeasurementRefused(name + ": the device worked on for " + readable(tail) +
@@ -85,19 +82,24 @@ inline TimedInterval time_by_host(const HostVariant& variant, int launches) {
     return {ms_since(start), 0};
 }
 
+/// Warming up by time lets the clock of a GPU settle; an emulated device has none.
+constexpr double emulated_warm_up_ms = 20;
+
 /// Takes the samples with the clock of the device read around them.
 inline std::vector<Series> take_samples_on_device(const MeasurePlan& plan, cudaStream_t stream,
                                                   const std::vector<Subject>& subjects,
                                                   const char* timer) {
+    const bool emulated = current_device().emulated;
+    MeasurePlan fitting = plan;
+    if (emulated) fitting.warm_up_ms = std::min(plan.warm_up_ms, emulated_warm_up_ms);
     auto all =
-        take_samples(plan, subjects, [stream](const std::vector<Series*>& series, bool after) {
+        take_samples(fitting, subjects, [stream](const std::vector<Series*>& series, bool after) {
             const double mhz = sm_clock_mhz(stream);
             for (Series* const one : series) {
                 if (!after) one->clocks.emplace();
                 (after ? one->clocks->after_mhz : one->clocks->before_mhz) = mhz;
             }
         });
-    const bool emulated = current_device().emulated;
     for (Series& series : all) {
         series.timer = timer;
         series.emulated = emulated;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,25 @@ constexpr bool device_debug_build = true;
 #else
 constexpr bool device_debug_build = false;
 #endif
+
+/// The tool that the program runs under, or an empty text: it would measure the tool's work with
+/// its own. Told by the variables that compute-sanitizer and the Nsight profilers set for the
+/// programs they start; CUDA_INJECTION64_PATH names any such tool's library.
+inline std::string attached_tool() {
+    if (std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") != nullptr) return "compute-sanitizer";
+    const bool profiler = std::getenv("NV_NSIGHT_INJECTION_PORT_BASE") != nullptr ||
+                          std::getenv("CUDA_INJECTION64_PATH") != nullptr;
+    return profiler ? "a profiler" : "";
+}
+
+/// Why this run's times must not be quoted, as a sentence; empty where they may.
+inline std::string reason_for_no_rates() {
+    if (device_debug_build) {
+        return "Built with -G (device debugging): no rates, and no times to quote.";
+    }
+    const std::string tool = attached_tool();
+    return tool.empty() ? "" : "Run under " + tool + ": no rates, and no times to quote.";
+}
 
 /// What a launch costs when its kernel does nothing, in ms.
 struct LaunchOverhead {
@@ -63,10 +83,10 @@ struct Rate {
 
 /// The rate of `logical_bytes` a launch, moved in the series' median time. `footprint_bytes`: how
 /// much memory that touches, where it is less than the logical bytes (saxpy reads and writes y: 12
-/// n logical bytes in 8 n bytes of memory); 0: the same. No rate comes from a build with -G.
+/// n logical bytes in 8 n bytes of memory); 0: the same. None where there is a reason for no rates.
 inline std::optional<Rate> rate_of(const Series& series, double logical_bytes,
                                    const Ceilings& ceilings, double footprint_bytes = 0) {
-    if (device_debug_build) return std::nullopt;
+    if (!reason_for_no_rates().empty()) return std::nullopt;
     Rate rate;
     rate.logical_bytes = logical_bytes;
     rate.gb_per_s = gb_per_s(logical_bytes, median(series.ms));

@@ -3,6 +3,7 @@
 /// record.schema.json, "measure-first/record/v1". Times are milliseconds, rates GB/s (10^9 bytes).
 #pragma once
 
+#include <cstdlib>
 #include <ctime>
 #include <iostream>
 #include <memory>
@@ -61,6 +62,12 @@ inline Json compiler_description() {
             {"host", host},
             {"flags", MEASURE_FIRST_FLAGS},
             {"device_debug", device_debug_build}};
+}
+
+/// The source's revision: of the environment, where ./course runs the program, else of the build.
+inline std::string source_revision() {
+    const char* const given = std::getenv("MEASURE_FIRST_REVISION");
+    return given != nullptr && *given != '\0' ? given : MEASURE_FIRST_REVISION;
 }
 
 /// Collects a run. Fill it, then hand it to a RecordFile.
@@ -150,8 +157,9 @@ public:
                     {"program", program_},
                     {"time", utc_now()},
                     {"command", command_},
-                    {"revision", MEASURE_FIRST_REVISION},
+                    {"revision", source_revision()},
                     {"compiler", compiler_description()},
+                    {"tool", known(attached_tool())},
                     {"emulated", device_.emulated},
                     {"device", device_json()},
                     {"input", *input_},
@@ -171,8 +179,8 @@ public:
 private:
     /// Null for what the device does not tell: it reports it as 0.
     template <typename T>
-    static Json known(T value) {
-        return value > 0 ? Json(value) : Json(nullptr);
+    static Json known(const T& value) {
+        return value > T() ? Json(value) : Json(nullptr);
     }
 
     Json device_json() const {

@@ -79,8 +79,7 @@ inline void print_series_notes(std::ostream& out, const std::vector<Series>& all
                                   : "."));
         }
     }
-    if (device_debug_build)
-        say("Built with -G (device debugging): no rates, and no times to quote.");
+    if (const std::string reason = reason_for_no_rates(); !reason.empty()) say(reason);
 }
 
 /// Times of series under `label`, for instance "kernel ms".
@@ -97,7 +96,7 @@ inline void print_series(std::ostream& out, const std::string& label,
 inline void print_series(std::ostream& out, const std::string& label,
                          const std::vector<Series>& all,
                          const std::vector<std::optional<Rate>>& rates) {
-    if (device_debug_build) return print_series(out, label, all);
+    if (!reason_for_no_rates().empty()) return print_series(out, label, all);
     auto headers = detail::series_headers(label);
     for (const char* const header : {"GB/s", "of data sheet", "of copy"})
         headers.push_back(header);
@@ -121,9 +120,10 @@ inline void print_series(std::ostream& out, const std::string& label,
     }
 }
 
-/// The verdict, in words.
+/// The verdict, in words; none where the times must not be quoted.
 inline void print_comparison(std::ostream& out, const Comparison& comparison) {
-    out << comparison.sentence() << "\n";
+    const bool quotable = reason_for_no_rates().empty();
+    out << (quotable ? comparison.sentence() : "no verdict") << "\n";
 }
 
 /// What this device can do in this run.
@@ -131,7 +131,7 @@ inline void print_ceilings(std::ostream& out, const Ceilings& ceilings) {
     const auto rate = [](const std::optional<double>& value) {
         return value ? readable(*value) + " GB/s" : std::string("unknown");
     };
-    if (!device_debug_build) {
+    if (reason_for_no_rates().empty()) {
         out << "Ceilings: data sheet " << rate(ceilings.data_sheet_gb_per_s)
             << ", copy in this run " << rate(ceilings.copy_gb_per_s) << " (read + write)\n";
     }
