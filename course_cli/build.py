@@ -85,11 +85,23 @@ def configure(werror: bool, again: bool) -> None:
     if settings["catch2"] != "true":  # it may have been installed since
         again |= all(package.name != "catch2" for package in packages.missing(("test",)))
     if settings["nvcc"] and settings["gpu_arch_option"] == "auto":  # a GPU may have come or gone
-        again |= (settings["gpu_arch"] == "native") != gpu.probe().present
+        found = gpu.probe()
+        again |= found.usable if settings["gpu_arch"] != "native" else not found.present
     if options or again:
         notice("course: configuring again")
-        meson(["configure", "--clearcache", str(BUILD)])
-        meson(["setup", "--reconfigure", *options, str(BUILD), str(ROOT)])
+        # Meson would remember the outcome of its earlier checks, also of those that failed.
+        options = [*chosen_options(), *options]
+        (BUILD / "meson-private" / "coredata.dat").unlink(missing_ok=True)
+        meson(["setup", *options, str(BUILD), str(ROOT)])
+
+
+def chosen_options() -> list[str]:
+    """The project's own options and werror, as they are set in the configured build."""
+    described = json.loads((BUILD / "meson-info" / "intro-buildoptions.json").read_text("utf-8"))
+    kept = [option for option in described if option["section"] == "user"]
+    kept += [option for option in described if option["name"] == "werror"]
+    values = {True: "true", False: "false"}
+    return [f"-D{option['name']}={values.get(option['value'], option['value'])}" for option in kept]
 
 
 def ninja(folder: Path, arguments: list[str]) -> None:

@@ -1,7 +1,10 @@
-// Does a program built here really run on a GPU here? Exit status 0: yes; else the reason on stdout.
+// Does a program built here really run on a GPU here? Exit status 0: yes; else the reason on
+// stdout.
 #include <cstdio>
 
-__global__ void answer(int* result) { *result = 42; }
+__global__ void answer(int* result) {
+    *result = 42;
+}
 
 int main() {
     int* result = nullptr;

@@ -1,5 +1,6 @@
 /// \file
-/// The emulator's stand-in for the CUDA runtime's header: the same names, on the machine's own cores.
+/// The emulator's stand-in for the CUDA runtime's header: the same names, on the machine's own
+/// cores.
 #pragma once
 
 #include "emulator/atomics.hpp"
