@@ -117,8 +117,10 @@ public:
         }
     }
 
-    void add_comparison(const Comparison& comparison) {
-        comparisons_.push(Json{{"baseline", comparison.baseline},
+    /// `label`: that of the two series.
+    void add_comparison(const std::string& label, const Comparison& comparison) {
+        comparisons_.push(Json{{"label", label},
+                               {"baseline", comparison.baseline},
                                {"variant", comparison.variant},
                                {"order", words(comparison.order)},
                                {"paired", comparison.paired()},

@@ -324,7 +324,7 @@ void report(std::ostream& out, const std::vector<mf::Series>& series, std::int64
     for (std::size_t i = 1; i < series.size(); ++i) {
         const auto comparison = mf::compare(series[0], series[i], options.plan.order, options.seed);
         mf::print_comparison(out, comparison);
-        record.add_comparison(comparison);
+        record.add_comparison("kernel ms", comparison);
     }
 }
 //! [report]

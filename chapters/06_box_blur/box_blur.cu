@@ -293,7 +293,7 @@ void report_verdict(std::ostream& out, const std::string& label,
     const auto comparison = mf::compare(series[0], series[1], options.plan.order, options.seed);
     out << label << ": ";
     mf::print_comparison(out, comparison);
-    record.add_comparison(comparison);
+    record.add_comparison(label, comparison);
 }
 //! [report]
 

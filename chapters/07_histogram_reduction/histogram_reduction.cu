@@ -214,13 +214,13 @@ mf::GrayImage picture_of(const std::vector<unsigned>& counts) {
 
 //! [report]
 /// Is the block-local version the faster one?
-void report_verdict(std::ostream& out, const std::string& label,
+void report_verdict(std::ostream& out, const std::string& label, const Input& input,
                     const std::vector<mf::Series>& series, const mf::CommonOptions& options,
                     mf::Record& record) {
     const auto comparison = mf::compare(series[0], series[1], options.plan.order, options.seed);
     out << label << ": ";
     mf::print_comparison(out, comparison);
-    record.add_comparison(comparison);
+    record.add_comparison(label + ", " + input.name, comparison);
 }
 
 /// Measures one input and prints both tables. The rate counts one byte a pixel, read once.
@@ -234,13 +234,13 @@ void measure_input(std::ostream& out, const Input& input, const mf::Ceilings& ce
     }
     mf::print_series(out, "step ms", steps, rates);
     record.add_series("step ms, " + input.name, steps, rates);
-    report_verdict(out, "step ms", steps, options, record);
+    report_verdict(out, "step ms", input, steps, options, record);
 
     const auto roundtrips = measure_roundtrips(input, options.plan, stream, record);
     out << "\n";
     mf::print_series(out, "roundtrip ms", roundtrips);
     record.add_series("roundtrip ms, " + input.name, roundtrips);
-    report_verdict(out, "roundtrip ms", roundtrips, options, record);
+    report_verdict(out, "roundtrip ms", input, roundtrips, options, record);
 }
 //! [report]
 

@@ -180,6 +180,14 @@ class Records(ProgramTest):
                 validate(json.loads(result.out))
                 self.assertIn("=PASS", result.err)
 
+    def test_a_comparison_names_two_series_of_the_record(self):
+        for program in PROGRAMS:
+            with self.subTest(program=program):
+                record = self.record(program, *SMALL[program])
+                series = {(one["label"], one["name"]) for one in record["series"]}
+                pairs = [(c["label"], c[role]) for c in record["comparisons"] for role in ("baseline", "variant")]
+                self.assertEqual(set(pairs), series)
+
     def test_peak_of_the_emulator_is_unknown(self):
         record = self.record("saxpy_bandwidth", *SMALL["saxpy_bandwidth"])
         if EMULATED:

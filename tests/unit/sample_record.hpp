@@ -47,7 +47,8 @@ inline mf::Record sample_record() {
     record.add_check({"direct", true, ""}, "after timing");
     record.add_series("kernel ms", direct, mf::rate_of(direct, 1542614, ceilings));
     record.add_series("kernel ms", tiled);
-    record.add_comparison(mf::compare(direct, tiled, options.plan.order, options.seed));
+    record.add_comparison("kernel ms",
+                          mf::compare(direct, tiled, options.plan.order, options.seed));
     record.set_ceilings(ceilings);
     record.add_extra("average_clocks_a_block", 1712.5);
     return record;
