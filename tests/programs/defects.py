@@ -3,8 +3,8 @@
 
     defects.py NAME CHAPTERS FOLDER -- COMPILER OPTION…
 
-copies the chapter's sources from CHAPTERS into FOLDER, puts the mistake in, and runs the compiler on
-the copy. Without arguments: prints the names.
+copies the chapter's sources from CHAPTERS into FOLDER, puts the mistake in, and runs the compiler
+on the copy. Without arguments: prints the names.
 
 The tests run these programs to see that each mistake ends in status 1 and that no rate is printed.
 A mistake replaces text that must occur exactly once, so that a program that has moved on makes the
@@ -104,7 +104,8 @@ def write_sources(name: str, chapters: Path, folder: Path) -> Path:
     content = damaged.read_text()
     if content.count(text) != 1:
         raise SystemExit(
-            f"defect {name}: its text occurs {content.count(text)} times in {file}, not once: {text!r}"
+            f"defect {name}: its text occurs {content.count(text)} times in {file}, "
+            f"not once: {text!r}"
         )
     damaged.write_text(content.replace(text, instead))
     return next(folder.glob("*.cu"))

@@ -115,4 +115,5 @@ class ProgramTest(unittest.TestCase):
 
 def rates_part(text: str) -> str:
     """Printed text without the conditions, which name the data sheet's bandwidth."""
-    return "\n".join(line for line in text.splitlines() if not line.startswith(("Driver", "Device")))
+    lines = [line for line in text.splitlines() if not line.startswith(("Driver", "Device"))]
+    return "\n".join(lines)

@@ -133,7 +133,8 @@ class Records(ProgramTest):
                         rate["gb_per_s"] / (elements * bytes_each / 1e9 / seconds), 1
                     )
                     copy = record["ceilings"]["copy_gb_per_s"]
-                    self.assertAlmostEqual(rate["percent_of_copy"] / (100 * rate["gb_per_s"] / copy), 1)
+                    percent = 100 * rate["gb_per_s"] / copy
+                    self.assertAlmostEqual(rate["percent_of_copy"] / percent, 1)
 
     def test_every_series_was_verified_after_timing(self):
         for program in PROGRAMS:
@@ -155,7 +156,8 @@ class Records(ProgramTest):
 
     def test_conditions(self):
         environment = {"MEASURE_FIRST_REVISION": "0123abc-modified"}
-        record = self.record("box_blur", *SMALL["box_blur"], "--seed", "42", environment=environment)
+        options = (*SMALL["box_blur"], "--seed", "42")
+        record = self.record("box_blur", *options, environment=environment)
         self.assertEqual(record["revision"], "0123abc-modified")
         self.assertEqual(record["input"]["seed"], 42)
         self.assertIn("--seed", record["command"])
@@ -185,7 +187,11 @@ class Records(ProgramTest):
             with self.subTest(program=program):
                 record = self.record(program, *SMALL[program])
                 series = {(one["label"], one["name"]) for one in record["series"]}
-                pairs = [(c["label"], c[role]) for c in record["comparisons"] for role in ("baseline", "variant")]
+                pairs = [
+                    (comparison["label"], comparison[role])
+                    for comparison in record["comparisons"]
+                    for role in ("baseline", "variant")
+                ]
                 self.assertEqual(set(pairs), series)
 
     def test_peak_of_the_emulator_is_unknown(self):

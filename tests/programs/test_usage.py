@@ -24,7 +24,9 @@ MALFORMED = [
     ("--json", ""),
 ]
 
-MALFORMED_SIZES = ["0x5", "5x0", "5", "5x", "x5", "5x5x5", "-5x5", "5X5", "5 x 5", "65537x1", "1e3x5", ""]
+MALFORMED_SIZES = [
+    "0x5", "5x0", "5", "5x", "x5", "5x5x5", "-5x5", "5X5", "5 x 5", "65537x1", "1e3x5", "",
+]  # fmt: skip
 
 
 class Usage(ProgramTest):
@@ -84,8 +86,8 @@ class Usage(ProgramTest):
             with self.subTest(program=program):
                 result = run(program, "--help")
                 self.assertEqual((result.status, result.err), (OK, ""))
-                for option in ("--device", "--repeats", "--inner", "--order", "--cold", "--seed", "--json"):
-                    self.assertIn(option, result.out)
+                for option in "device repeats inner order cold seed json".split():
+                    self.assertIn("--" + option, result.out)
 
 
 if __name__ == "__main__":
