@@ -239,14 +239,15 @@ void check_versions(const std::vector<Version>& all, std::int64_t n, std::size_t
     }
 }
 
-/// Sizes around the borders of a vector, a warp's four vectors and a block, at all alignments; then
-/// the size that is measured.
+/// Sizes around the borders of a vector, of a warp's 32 vectors and of a block, at all alignments;
+/// then the size that is measured.
 std::vector<mf::CheckResult> check_all_sizes(const std::vector<Version>& all, std::int64_t n,
                                              std::uint64_t seed, cudaStream_t stream) {
     std::vector<mf::CheckResult> results;
     for (const Version& version : all)
         results.push_back({version.name, true, ""});
-    for (const std::int64_t small : {0, 1, 2, 3, 4, 5, 127, 128, 255, 256, 257, 1023, 1025}) {
+    for (const std::int64_t small :
+         {0, 1, 2, 3, 4, 5, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025}) {
         for (const std::size_t offset : {0, 1, 2, 3}) {
             check_versions(all, small, offset, offset, seed, stream, results);
         }

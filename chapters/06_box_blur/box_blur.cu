@@ -236,23 +236,25 @@ std::vector<mf::Series> measure_kernels(const Input& input, const mf::GrayImage&
 
 //! [measure roundtrip]
 /// roundtrip ms: upload, launch, download, timed by the host's clock, which is right here because
-/// the work ends with a wait. The buffers exist already; the host's memory is pageable.
+/// the work ends with a wait. The buffers exist already, one a version: nobody may pass with
+/// another one's result. The host's memory is pageable.
 std::vector<mf::Series> measure_roundtrips(const Input& input, const mf::GrayImage& expected,
                                            const mf::MeasurePlan& plan, cudaStream_t stream,
                                            mf::Record& record) {
     const auto& [width, height, pixels] = input.picture;
     const mf::DeviceBuffer<unsigned char> from(pixels.size());
-    const mf::DeviceBuffer<unsigned char> to(pixels.size());
+    std::vector<mf::DeviceBuffer<unsigned char>> outputs;
     std::vector<std::vector<unsigned char>> results(
         versions.size(), std::vector<unsigned char>(pixels.size(), 0xA5));
     std::vector<mf::HostVariant> variants;
     for (std::size_t i = 0; i < versions.size(); ++i) {
-        const auto work = [&, i] {
+        outputs.emplace_back(pixels.size()).poison();
+        const auto work = [&, i, to = outputs.back().get()] {
             CUDA_CHECK(cudaMemcpyAsync(from.get(), input.picture.pixels.data(), from.bytes(),
                                        cudaMemcpyHostToDevice, stream));
-            launch(versions[i].kernel, from.get(), to.get(), input.picture.width,
-                   input.picture.height, stream);
-            CUDA_CHECK(cudaMemcpyAsync(results[i].data(), to.get(), to.bytes(),
+            launch(versions[i].kernel, from.get(), to, input.picture.width, input.picture.height,
+                   stream);
+            CUDA_CHECK(cudaMemcpyAsync(results[i].data(), to, results[i].size(),
                                        cudaMemcpyDeviceToHost, stream));
             CUDA_CHECK(cudaStreamSynchronize(stream));
         };

@@ -44,7 +44,7 @@ inline std::uint64_t sum_reference(const std::vector<unsigned char>& pixels) {
 
 //! [global]
 /// One pixel a thread; all threads of the grid add to the same 256 counters in global memory. Where
-/// pixels are equal, their additions go one after the other.
+/// pixels are equal, their additions meet at one counter.
 __global__ void histogram_global(const unsigned char* pixels, unsigned* counts, std::size_t n) {
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) atomicAdd(&counts[pixels[i]], 1u);
