@@ -167,21 +167,31 @@ inline std::string remedy(cudaError_t code) {
     return "";
 }
 
-/// Throws the CudaError for `code`: "file:line: what: message (name). Remedy".
+/// Throws the CudaError for `code`: "file:line: what: message (name). Remedy". The remedy is
+/// `advice`, or the one that the code alone suggests.
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* what, const char* file,
-                                          int line) {
+                                          int line, std::string advice) {
     // An error that is not sticky is taken back, so that the next call does not report it again.
     static_cast<void>(cudaGetLastError());
     std::string message = std::string(file) + ":" + std::to_string(line) + ": " + what + ": " +
                           cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")";
-    const std::string advice = remedy(code);
+    if (advice.empty()) advice = remedy(code);
     if (!advice.empty()) message += ". " + advice;
     if (means_no_device(code)) throw NoDevice("no usable CUDA device: " + message);
     throw CudaError(code, message);
 }
 
 inline void check_cuda(cudaError_t code, const char* what, const char* file, int line) {
-    if (code != cudaSuccess) throw_cuda_error(code, what, file, line);
+    if (code != cudaSuccess) throw_cuda_error(code, what, file, line, "");
+}
+
+/// Checks the launch before it. CUDA 13 calls a launch beyond the limits an invalid value, which
+/// CUDA 12 called an invalid configuration: both need the limits named.
+inline void check_launch(const char* what, const char* file, int line) {
+    const cudaError_t code = cudaGetLastError();
+    if (code == cudaSuccess) return;
+    const bool limits = code == cudaErrorInvalidValue;
+    throw_cuda_error(code, what, file, line, limits ? launch_limits() : "");
 }
 
 }  // namespace mf
@@ -191,5 +201,4 @@ inline void check_cuda(cudaError_t code, const char* what, const char* file, int
 
 /// Checks a launch; belongs right after `kernel<<<grid, block>>>(…);`. It sees what is wrong with
 /// the launch itself; a fault inside the kernel shows in the next call that waits for it.
-#define CUDA_CHECK_LAUNCH() \
-    ::mf::check_cuda(cudaGetLastError(), "the kernel launch above", __FILE__, __LINE__)
+#define CUDA_CHECK_LAUNCH() ::mf::check_launch("the kernel launch above", __FILE__, __LINE__)

@@ -68,7 +68,7 @@ inline TimedInterval time_by_events(const Variant& variant, cudaStream_t stream,
     const auto enqueue_start = SteadyClock::now();
     for (int i = 0; i < launches; ++i) {
         variant.launch(stream);
-        check_cuda(cudaGetLastError(), variant.name.c_str(), __FILE__, __LINE__);
+        check_launch(variant.name.c_str(), __FILE__, __LINE__);
     }
     const double enqueue_ms = ms_since(enqueue_start);
     timer.stop();

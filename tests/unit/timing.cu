@@ -262,11 +262,14 @@ TEST_CASE("a launch beyond the limits is an error with the limits named, never a
         static_cast<void>(mf::measure(quick(), stream, "too large", "a launch", too_large));
     } catch (const mf::CudaError& error) {
         message = error.what();
-        CHECK(error.code() == cudaErrorInvalidConfiguration);
+        // CUDA 13 gives the first, earlier versions give the second.
+        const bool known =
+            error.code() == cudaErrorInvalidValue || error.code() == cudaErrorInvalidConfiguration;
+        CHECK(known);
     }
     INFO(message);
     CHECK(contains(message, "too large"));
-    CHECK(contains(message, "cudaErrorInvalidConfiguration"));
+    CHECK(contains(message, "cudaErrorInvalid"));
     CHECK(contains(message, "1024 threads a block"));
     // The error is taken back: the next launch is judged by itself.
     launch_spin(0.01, stream);
