@@ -21,12 +21,16 @@ def described() -> list[dict]:
     return tests
 
 
-def targets_of(tests: list[dict]) -> list[str]:
-    """Ninja's names of what the tests need."""
+def targets_of(tests: list[dict], programs: bool) -> list[str]:
+    """Ninja's names of what the tests need. With `programs`, the chapters' programs, too: they must
+    compile without a warning by every compiler that is here, nvcc among them."""
     wanted = {target for test in tests for target in test["depends"]}
     targets = json.loads((BUILD / "meson-info" / "intro-targets.json").read_text("utf-8"))
-    files = [file for target in targets if target["id"] in wanted for file in target["filename"]]
-    return [file.removeprefix(f"{BUILD}/") for file in files]
+    needed = {file for target in targets if target["id"] in wanted for file in target["filename"]}
+    if programs:
+        every = {file for target in targets for file in target["filename"]}
+        needed |= {file for file in every if file.startswith(f"{BUILD}/chapters/")}
+    return sorted(file.removeprefix(f"{BUILD}/") for file in needed)
 
 
 def select(suites: list[str], backend: str | None) -> list[dict]:
@@ -64,7 +68,7 @@ def test(suites: list[str], backend: str | None, werror: bool) -> int:
         chosen = select(suites, backend)
         everything = not suites and backend is None
         if chosen:
-            ninja(BUILD, [] if everything else targets_of(chosen))
+            ninja(BUILD, targets_of(chosen, programs=everything))
 
     results: Counter = Counter()
     if chosen:
