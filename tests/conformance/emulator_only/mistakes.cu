@@ -73,6 +73,13 @@ __global__ void recurse_without_end(const int* in, int* out) {
     out[threadIdx.x] = Deep::down(in, 0);
 }
 
+/// A frame that reaches past the guard of its own stack, into another thread's.
+__global__ void use_a_large_frame(const int* in, int* out) {
+    volatile char here[100000];
+    here[in[threadIdx.x]] = 1;
+    out[threadIdx.x] = here[in[threadIdx.x]];
+}
+
 using Kernel = void (*)(const int*, int*);
 
 struct Mistake {
@@ -88,6 +95,7 @@ const Mistake mistakes[] = {
     {"mask_without_the_caller", mask_without_the_caller},
     {"spin", spin_on_another_thread},
     {"endless_recursion", recurse_without_end},
+    {"large_frame", use_a_large_frame},
 };
 
 /// Runs a kernel on 0, 1, 2, …; prints the error's name, then the results if there is none.

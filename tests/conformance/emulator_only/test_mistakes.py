@@ -117,6 +117,9 @@ class Reports(unittest.TestCase):
     def test_endless_recursion(self):
         self.check("endless_recursion", "cudaErrorIllegalAddress", "stack overflowed")
 
+    def test_a_frame_larger_than_the_stack(self):
+        self.check("large_frame", "cudaErrorIllegalAddress", "stack overflowed")
+
     def test_a_device_pointer_on_the_host(self):
         result = Result("device_pointer")
         if result.status == 0:
