@@ -13,8 +13,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "program.hpp"
 
@@ -124,5 +126,19 @@ private:
     bool direct_ = false;
     mode_t mode_ = 0;  ///< permissions of the file to be replaced; 0: there is none
 };
+
+/// Throws UsageError if a record would replace a picture of the same run, read or written. Devices
+/// may be named twice.
+inline void refuse_one_file(const std::string& record, const std::string& picture,
+                            const std::string& option) {
+    if (record.empty() || record == "-" || picture.empty()) return;
+    std::error_code ignored;
+    if (std::filesystem::is_other(record, ignored)) return;
+    if (std::filesystem::equivalent(record, picture, ignored) ||
+        std::filesystem::weakly_canonical(record, ignored) ==
+            std::filesystem::weakly_canonical(picture, ignored)) {
+        throw UsageError(record + ": --json and " + option + " name the same file");
+    }
+}
 
 }  // namespace mf

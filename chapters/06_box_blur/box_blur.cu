@@ -339,6 +339,8 @@ int run(int argc, char** argv) {
         const std::string name = size_text(picture.width, picture.height) + " " + options.input;
         inputs.push_back({name, std::move(picture)});
     }
+    mf::refuse_one_file(options.common.json, options.input, "--input");
+    mf::refuse_one_file(options.common.json, options.output, "--output");
     const mf::RecordFile record_file(options.common.json);
     std::optional<mf::ImageFile> output;
     if (!options.output.empty()) output.emplace(options.output);

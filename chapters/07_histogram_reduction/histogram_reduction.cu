@@ -302,6 +302,8 @@ int run(int argc, char** argv) {
     if (!parse(argc, argv, options)) return mf::exit_ok;
     // Files first: what cannot be read or written is found before anything is measured.
     const std::vector<Input> inputs = inputs_of(options);
+    mf::refuse_one_file(options.common.json, options.input, "--input");
+    mf::refuse_one_file(options.common.json, options.output, "--output");
     const mf::RecordFile record_file(options.common.json);
     std::optional<mf::ImageFile> output;
     if (!options.output.empty()) output.emplace(options.output);

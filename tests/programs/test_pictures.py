@@ -128,6 +128,19 @@ class Pictures(ProgramTest):
                     self.assertRefused(result, result.status, word)
                     self.assertEqual(sorted(self.folder.rglob("*")), before)
 
+    def test_a_record_in_the_place_of_a_picture(self):
+        pixels = sample_pixels(8, 8)
+        picture = write_pgm(self.folder / "in.pgm", 8, 8, pixels)
+        new = self.folder / "out.pgm"
+        for program in PROGRAMS:
+            for option, path in (("--input", picture), ("--output", new)):
+                with self.subTest(program=program, option=option):
+                    record = f"{self.folder}/./{path.name}"
+                    result = run(program, option, path, "--json", record, *SHORT)
+                    self.assertRefused(result, USAGE, option, path.name)
+        self.assertEqual(read_pgm(picture), (8, 8, pixels))
+        self.assertFalse(new.exists())
+
 
 if __name__ == "__main__":
     unittest.main()
