@@ -67,7 +67,7 @@ void handle_watchdog(int signal, siginfo_t*, void*) {
         "%s has run for over %.0f s. Does it wait in a loop for another thread or block? The "
         "emulator runs a thread until it reaches a barrier, so that such a loop never ends. "
         "EMULATOR_WATCHDOG=SECONDS sets the limit.%s",
-        where_running().c_str(), settings().watchdog_s, describe_waits().c_str());
+        where_running().c_str(), settings().watchdog_s, describe_waits(true).c_str());
 }
 
 void install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction* before) {

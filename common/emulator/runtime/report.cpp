@@ -23,12 +23,13 @@ std::string describe_place(const Site& site) {
     return file_name(site.file) + ":" + std::to_string(site.line);
 }
 
-std::string describe_state(const Slot& slot) {
+/// `running`: the current thread was interrupted, and neither waits nor has returned.
+std::string describe_state(const Slot& slot, bool running) {
     if (&slot >= block.unbegun) return "not begun";
-    if (&slot == block.current && slot.wait < block.phase) return "running";
+    if (running && &slot == block.current) return "running";
     switch (slot.wait) {
         case wait_for_ever:
-            return &slot == block.current ? "running" : "returned from the kernel";
+            return "returned from the kernel";
         case wait_warp:
             return "waiting at a warp primitive, " + describe_place(slot.site);
         case wait_other_barrier:
@@ -63,16 +64,16 @@ std::string where_running() {
            ", thread " + triple(threadIdx);
 }
 
-std::string describe_waits() {
+std::string describe_waits(bool running) {
     const auto slot_of = [](unsigned linear) -> const Slot& {
         return block.begin[block.slot_of[linear]];
     };
     std::string lines;
     const unsigned threads = block.threads();
     for (unsigned first = 0; first < threads;) {
-        const std::string state = describe_state(slot_of(first));
+        const std::string state = describe_state(slot_of(first), running);
         unsigned last = first;
-        while (last + 1 < threads && describe_state(slot_of(last + 1)) == state)
+        while (last + 1 < threads && describe_state(slot_of(last + 1), running) == state)
             ++last;
         lines += first == last ? "\n  thread " : "\n  threads ";
         lines += triple(slot_of(first).index);

@@ -17,6 +17,7 @@ void report_arguments(const char* format, std::va_list arguments);
 std::string where_running();
 
 /// Who waits where in the running block, a line for each group of neighbours in the same state.
-std::string describe_waits();
+/// `running`: the current thread was interrupted; else it waits or has returned.
+std::string describe_waits(bool running);
 
 }  // namespace emu

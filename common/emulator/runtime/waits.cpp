@@ -24,7 +24,8 @@ void release_barrier() {
             cudaErrorLaunchTimeout,
             "kernel %s, block (%u,%u,%u): the threads wait at different barriers; all threads of "
             "a block must reach the same __syncthreads():%s",
-            this_worker->task().name, blockIdx.x, blockIdx.y, blockIdx.z, describe_waits().c_str());
+            this_worker->task().name, blockIdx.x, blockIdx.y, blockIdx.z,
+            describe_waits(false).c_str());
     }
     ++b.phase;
     b.at_barrier = 0;
@@ -50,9 +51,10 @@ Slot* next_slot() {
     } else {
         return nullptr;
     }
-    this_worker->give_up(
-        cudaErrorLaunchTimeout, "kernel %s, block (%u,%u,%u): deadlock, no thread can go on:%s",
-        this_worker->task().name, blockIdx.x, blockIdx.y, blockIdx.z, describe_waits().c_str());
+    this_worker->give_up(cudaErrorLaunchTimeout,
+                         "kernel %s, block (%u,%u,%u): deadlock, no thread can go on:%s",
+                         this_worker->task().name, blockIdx.x, blockIdx.y, blockIdx.z,
+                         describe_waits(false).c_str());
 }
 
 void rest_until_needed(Context& fiber) {

@@ -45,6 +45,16 @@ __global__ void lanes_that_never_come(const int*, int* out) {
     out[threadIdx.x] = 1;
 }
 
+/// The upper half's warps return; half a warp is left at the barrier, half at a warp's.
+__global__ void others_have_returned(const int*, int* out) {
+    if (threadIdx.x < 16) {
+        __syncthreads();  // lanes 0 to 15
+    } else if (threadIdx.x < 32) {
+        __syncwarp();  // lanes 16 to 31
+    }
+    out[threadIdx.x] = 1;
+}
+
 __global__ void mask_without_the_caller(const int*, int* out) {
     out[threadIdx.x] = __shfl_sync(0xFFFFFFFEu, 1, 5);  // lane 0 is not in it
 }
@@ -92,6 +102,7 @@ const Mistake mistakes[] = {
     {"no_mistake", reverse},
     {"different_barriers", different_barriers},
     {"lanes_that_never_come", lanes_that_never_come},
+    {"others_have_returned", others_have_returned},
     {"mask_without_the_caller", mask_without_the_caller},
     {"spin", spin_on_another_thread},
     {"endless_recursion", recurse_without_end},

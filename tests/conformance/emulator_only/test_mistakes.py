@@ -96,6 +96,16 @@ class Reports(unittest.TestCase):
             "threads (16,0,0) to (63,0,0): waiting at __syncthreads(), " + self.line("// the block"),
         )
 
+    def test_who_has_returned_is_not_running(self):
+        self.check(
+            "others_have_returned",
+            "cudaErrorLaunchTimeout",
+            "deadlock",
+            "threads (0,0,0) to (15,0,0): waiting at __syncthreads(), " + self.line("// lanes 0 to 15"),
+            "threads (16,0,0) to (31,0,0): waiting at a warp primitive, " + self.line("// lanes 16 to 31"),
+            "threads (32,0,0) to (63,0,0): returned from the kernel",
+        )
+
     def test_a_mask_without_the_caller(self):
         self.check(
             "mask_without_the_caller",
