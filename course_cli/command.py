@@ -65,7 +65,7 @@ def parser() -> Parser:
     running = commands.add_parser("run", help="build and run a program")
     running.usage = "./course run PROGRAM [--backend gpu|emulator] [-- OPTIONS]"
     running.add_argument("program", metavar="PROGRAM",
-                         help="a chapter's name, its number, a path to any .cu, or all")  # fmt: skip
+                         help="a chapter's name or number, a path to a .cu, or all")  # fmt: skip
     running.add_argument("--backend", choices=["gpu", "emulator"],
                          help="default: gpu if one is usable")  # fmt: skip
 

@@ -2,15 +2,15 @@
 
     compile_once.py FOLDER_OF_HEADERS OUTPUT
 
-A program that includes the headers would compile every inline function of them again: most of the time
-between an edit and its result. GCC's `#pragma interface` in a header leaves functions that are no
-templates to the one object file that says `#pragma implementation`. The pragma concerns the file it
-stands in, and a line marker says which file that is; so the headers themselves stay as they are, and a
-bare compiler line works without all this.
+A program that includes the headers would compile every inline function of them again: most of the
+time between an edit and its result. GCC's `#pragma interface` in a header leaves functions that
+are no templates to the one object file that says `#pragma implementation`. The pragma concerns
+the file it stands in, and a line marker says which file that is; so the headers themselves stay
+as they are, and a bare compiler line works without all this.
 
-OUTPUT is included before a program; compiled by itself with -DCOMPILE_ONCE it is that object file, whose
-symbols are weak. Compilers without the pragmas ignore them and compile as usual. So does a build for
-debugging device code, where some of the functions differ.
+OUTPUT is included before a program; compiled by itself with -DCOMPILE_ONCE it is that object
+file, whose symbols are weak. Compilers without the pragmas ignore them and compile as usual. So
+does a build for debugging device code, where some of the functions differ.
 """
 
 import json
