@@ -61,14 +61,4 @@ inline std::vector<unsigned char> random_bytes(std::size_t count, std::uint64_t 
     return bytes;
 }
 
-/// `count` floats in [low, high).
-inline std::vector<float> random_floats(std::size_t count, float low, float high,
-                                        std::uint64_t seed) {
-    Random random(seed);
-    std::vector<float> values(count);
-    for (float& value : values)
-        value = random.uniform(low, high);
-    return values;
-}
-
 }  // namespace mf

@@ -22,7 +22,7 @@
 #include "verify.hpp"
 #include "whole_file.hpp"
 
-/// The revision of the source and the compiler's command line; the build passes both.
+/// The revision of the source and the compiler's command line, where a build passes them.
 #ifndef MEASURE_FIRST_REVISION
 #define MEASURE_FIRST_REVISION "unknown"
 #endif

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # MEASURE_FIRST_BUILD names another build folder: for a second configuration, or a read-only tree.
-BUILD = Path(os.environ.get("MEASURE_FIRST_BUILD") or ROOT / "build").absolute()
+BUILD = Path(os.environ.get("MEASURE_FIRST_BUILD") or ROOT / "build").resolve()
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import sys
 from collections import Counter
 
 from course_cli import gpu
-from course_cli.build import configuration, lock, ninja, ready
+from course_cli.build import lock, ninja, ready
 from course_cli.console import DONE, FAILED, SETUP_LACKS, SKIPPED, USAGE, CourseError, notice
-from course_cli.paths import BUILD, chapter_programs
+from course_cli.paths import BUILD
 
 GPU_SUITE = "gpu"
 
@@ -31,12 +31,6 @@ def targets_of(tests: list[dict], programs: bool) -> list[str]:
         every = {file for target in targets for file in target["filename"]}
         needed |= {file for file in every if file.startswith(f"{BUILD}/chapters/")}
     return sorted(file.removeprefix(f"{BUILD}/") for file in needed)
-
-
-def compiled_only() -> list[str]:
-    """What a full run compiles beside the tests' own needs: each chapter for each compiler here."""
-    backends = ["emulator", "gpu"] if (configuration() or {}).get("nvcc") else ["emulator"]
-    return [program.target(end) for program in chapter_programs() for end in backends]
 
 
 def select(suites: list[str], backend: str | None) -> list[dict]:

@@ -19,6 +19,7 @@ constexpr int watchdog_signal = SIGURG;  // ignored by default, so a late one do
 
 struct sigaction host_segv_action;
 struct sigaction host_bus_action;
+struct sigaction host_fpe_action;
 
 void allow_signal(int signal) {
     sigset_t set;
@@ -49,7 +50,7 @@ void handle_fault(int signal, siginfo_t* info, void*) {
 
 void handle_arithmetic(int signal, siginfo_t*, void*) {
     if (!in_kernel()) {
-        std::signal(signal, SIG_DFL);
+        sigaction(signal, &host_fpe_action, nullptr);
         return;
     }
     allow_signal(signal);
@@ -82,7 +83,7 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigacti
 void install_fault_handlers() {
     install(SIGSEGV, handle_fault, &host_segv_action);
     install(SIGBUS, handle_fault, &host_bus_action);
-    install(SIGFPE, handle_arithmetic, nullptr);
+    install(SIGFPE, handle_arithmetic, &host_fpe_action);
     install(watchdog_signal, handle_watchdog, nullptr);
 }
 

@@ -13,7 +13,7 @@ struct Settings {
     unsigned workers;    ///< EMULATOR_WORKERS: host threads that run blocks; default: one per core
     ThreadOrder order;   ///< EMULATOR_ORDER: forward (default), reverse, random or random:SEED
     std::uint64_t seed;  ///< of the random order; default 1
-    double watchdog_s;   ///< EMULATOR_WATCHDOG: seconds a thread may run on without meeting a wait
+    double watchdog_s;   ///< EMULATOR_WATCHDOG: seconds that one block may run; default 60
 };
 
 /// Reads the environment once. A value that makes no sense ends the process with status 2 and a

@@ -135,6 +135,7 @@ void Worker::begin_launch(Task& task, std::uint64_t launch) {
     task_ = &task;
     launch_ = launch;
     static_shared_ = 0;
+    block.barrier = {};
     stacks_used_ = 0;  // fibers of the last launch are dropped where they rest
     block.resting = resting_.data();
     for (const SharedSite* const site : touched_sites_)
@@ -215,11 +216,10 @@ cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t f
     if (launch != launch_) begin_launch(task, launch);
     const std::uint64_t count = std::uint64_t(task.grid.x) * task.grid.y * task.grid.z;
     error_ = cudaSuccess;
-    volatile std::uint64_t number = first;  // read after siglongjmp
     block.in_kernel = true;
     allow_device_access();  // a signal handler that gave up an earlier block has lost the right
     if (sigsetjmp(give_up_point_, 0) == 0) {
-        for (; number < last; number = number + 1) {
+        for (std::uint64_t number = first; number < last; ++number) {
             const std::uint64_t linear = block_at(number, count);
             run_block(unfold(linear, task.grid), linear);
         }

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import unittest
+from pathlib import Path
 
 PROGRAM = os.environ["MISTAKES_PROGRAM"]
 RIGHT = list(range(63, -1, -1))
@@ -132,7 +133,7 @@ class Reports(unittest.TestCase):
 
     def test_a_device_pointer_on_the_host(self):
         result = Result("device_pointer")
-        if result.status == 0:
+        if "ospke" not in Path("/proc/cpuinfo").read_text("utf-8"):
             self.skipTest("this processor has no protection keys")
         self.assertLess(result.status, 0)  # ended by a signal
         self.assertIn("host code touched device memory", result.report)

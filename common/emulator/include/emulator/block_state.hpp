@@ -131,7 +131,8 @@ template <class Body>
 
 }  // namespace emu
 
-/// Waits for every thread of the block that has not returned. The line is for reports.
+/// Waits for every thread of the block that has not returned. A barrier is known by its line: two
+/// on one line, or on the same line of two files, count as one.
 [[gnu::always_inline]] inline void __syncthreads(int line = __builtin_LINE(),
                                                  const char* file = __builtin_FILE()) {
     emu::BlockState& b = emu::block;
