@@ -65,6 +65,13 @@ class EmuccTest(RewriterTest):
         self.write("a.cu", "int main() { return 3; }\n")
         self.assertEqual(self.emucc("a.cu", EMULATOR_RUNTIME="runtime").returncode, 0)
 
+    def test_programs_switch_fibers_as_the_library_does(self):
+        self.write("a.cu", "int main() { return 0; }\n")
+        words = ("--runtime", "runtime", "-fsyntax-only", "a.cu")
+        self.assertNotIn("-DEMULATOR_BOOST_CONTEXT", self.emucc(*words, CXX="echo").stdout)
+        self.write("runtime/uses_boost", "")
+        self.assertIn("-DEMULATOR_BOOST_CONTEXT", self.emucc(*words, CXX="echo").stdout)
+
     def test_what_the_program_sees(self):
         self.write(
             "a.cu",
