@@ -62,7 +62,7 @@ def meson(arguments: list[str]) -> None:
         )
 
 
-def configure(werror: bool, again: bool) -> None:
+def configure(werror: bool, again: bool, tests: bool) -> None:
     """Configures if that has not been done, or if the machine has changed since. Under the lock."""
     settings = configuration()
     options = []
@@ -82,8 +82,8 @@ def configure(werror: bool, again: bool) -> None:
         options.append(f"-Dnvcc={nvcc}")
     if werror and settings["werror"] != "true":
         options.append("-Dwerror=true")
-    if settings["catch2"] != "true":  # it may have been installed since
-        again |= all(package.name != "catch2" for package in packages.missing(("test",)))
+    if tests and settings["catch2"] != "true":  # it may have been installed since
+        again = True
     if settings["nvcc"] and settings["gpu_arch_option"] == "auto":  # a GPU may have come or gone
         found = gpu.probe()
         again |= found.usable if settings["gpu_arch"] != "native" else not found.present
@@ -150,7 +150,10 @@ def ready(werror: bool = False, uses: tuple[str, ...] = ("build",), again: bool 
     """Installs what is missing and configures, so that Ninja can build. The lock is held."""
     lacking = packages.missing(uses) if configuration() is None or again or "test" in uses else []
     installed = packages.install(lacking)
-    configure(werror, again or installed)
+    tests = "test" in uses
+    configure(werror, again or installed, tests)
+    if tests and (configuration() or {}).get("catch2") != "true":
+        raise CourseError("Meson does not find Catch2: is pkg-config here?", SETUP_LACKS)
 
 
 def build_programs(programs: list[Program], backend: str) -> None:
