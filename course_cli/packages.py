@@ -77,7 +77,7 @@ PACKAGES = [
             header("catch2/catch.hpp", "catch2/catch_test_macros.hpp"),
             "test", True, "no unit or conformance tests"),
     Package("pkg-config", "pkg-config, by which Catch2 3 is found",
-            lambda: header("catch2/catch.hpp")() or command("pkg-config")(),
+            lambda: header("catch2/catch.hpp")() or command("pkg-config", "pkgconf")(),
             "test", True, "no unit or conformance tests"),
     Package("python3-jsonschema", "Python's jsonschema", python_module("jsonschema"),
             "test", False, "records are not held against their schema"),
