@@ -84,6 +84,23 @@ TEST_CASE("short launches are batched until a sample is long enough") {
     }
 }
 
+TEST_CASE("a disturbed launch does not leave the batch short") {
+    Fake fake;
+    fake.ms_per_launch = 0.05;
+    mf::Subject subject = fake.subject();
+    const auto undisturbed = subject.time;
+    subject.time = [&](int launches) {
+        const bool disturbed = fake.batches.size() == 1;  // the one that first sizes the batch
+        mf::TimedInterval interval = undisturbed(launches);
+        if (disturbed) interval.total_ms += 2;
+        return interval;
+    };
+    mf::MeasurePlan plan = quick(4);
+    plan.warm_up_ms = 5;
+    const auto all = mf::take_samples(plan, {subject});
+    CHECK(all[0].sample_ms() >= mf::least_sample_ms);
+}
+
 TEST_CASE("batching drives out the fixed cost that one pair of events carries") {
     Fake fake;
     fake.ms_per_launch = 0.020;
