@@ -146,6 +146,14 @@ inline Series measure(const MeasurePlan& plan, cudaStream_t stream, const std::s
     return measure(plan, stream, Variant{name, boundary, std::move(launch), {}});
 }
 
+/// Takes samples of intervals that the program times by itself, with whatever clock; `timer` says
+/// which. Warm-up, order and the reading of the SM clock are those of measure_variants.
+inline std::vector<Series> measure_subjects(const MeasurePlan& plan, cudaStream_t stream,
+                                            const std::vector<Subject>& subjects,
+                                            const char* timer) {
+    return detail::take_samples_on_device(plan, stream, subjects, timer);
+}
+
 /// Measures whole tasks by the host's steady clock: right for work that waits for itself (uploads,
 /// kernels, downloads, host code), and wrong for a bare launch, which returns before its work
 /// began.

@@ -29,6 +29,7 @@ struct Subject {
     std::function<void()> prepare;           ///< before each sample, outside the interval; or empty
     std::function<TimedInterval(int)> time;  ///< one interval that holds so many launches
     std::function<void(int)> validate;       ///< throws if it misses work; or empty
+    double least_ms = 2 * event_resolution_ms;  ///< a shorter interval is refused
 };
 
 /// A sample of several launches lasts at least this long. Two errors shrink with its length: the
@@ -59,7 +60,7 @@ inline double ms_since(SteadyClock::time_point start) {
 inline TimedInterval checked_interval(const Subject& subject, int launches) {
     if (subject.prepare) subject.prepare();
     const TimedInterval interval = subject.time(launches);
-    require_time(interval.total_ms, subject.name);
+    require_time(interval.total_ms, subject.name, subject.least_ms);
     return interval;
 }
 

@@ -46,8 +46,10 @@ constexpr double event_resolution_ms = 0.5e-3;
 /// Returns `ms` if it can be a time, and refuses it otherwise: nothing is ever divided by a time
 /// that cannot be one. `what` names the work. Twice the resolution is the least that is accepted:
 /// no launch, even of an empty kernel, is that short, but two events with nothing between them are.
-inline double require_time(double ms, const std::string& what) {
-    if (std::isfinite(ms) && ms >= 2 * event_resolution_ms) return ms;
+/// For another clock than the events' `least_ms` may be less; above 0 it must be in any case.
+inline double require_time(double ms, const std::string& what,
+                           double least_ms = 2 * event_resolution_ms) {
+    if (std::isfinite(ms) && ms > 0 && ms >= least_ms) return ms;
     char value[40];
     std::snprintf(value, sizeof value, "%.6g ms", ms);
     const char* const reason = std::isnan(ms)   ? "is not a number"

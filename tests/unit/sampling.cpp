@@ -207,6 +207,17 @@ TEST_CASE("one senseless sample refuses the series") {
     }
 }
 
+TEST_CASE("the least time is that of the subject's clock") {
+    Fake fake;
+    fake.ms_per_launch = 0.0005;
+    mf::MeasurePlan plan = quick(3);
+    plan.inner = 1;
+    CHECK_THROWS_AS(mf::take_samples(plan, {fake.subject()}), mf::MeasurementRefused);
+    mf::Subject subject = fake.subject();
+    subject.least_ms = 0;
+    CHECK(mf::take_samples(plan, {subject})[0].ms == std::vector<double>(3, 0.0005));
+}
+
 TEST_CASE("the interval is validated after the first launch and with the batch of the samples") {
     Fake fake;
     fake.ms_per_launch = 0.1;

@@ -13,6 +13,7 @@
 #include "buffer.hpp"
 #include "catch.hpp"
 #include "device.hpp"
+#include "gate.hpp"
 #include "stream.hpp"
 
 namespace {
@@ -109,6 +110,44 @@ TEST_CASE("a timer in the stream of the work contains the work") {
         const double measured = mf::time_once_ms(stream, [&] { launch_spin(ms, stream); });
         CHECK(measured >= ms);
     }
+}
+
+TEST_CASE("work behind a gate waits until the gate is opened, and other streams do not") {
+    const mf::Stream held;
+    const mf::Stream other;
+    const mf::DeviceBuffer<int> values(std::vector<int>{0, 0});
+    {
+        mf::Gate gate(held);
+        fill<<<1, 1, 0, held>>>(values.get(), 1, 7);
+        CUDA_CHECK_LAUNCH();
+        fill<<<1, 1, 0, other>>>(values.get() + 1, 1, 8);
+        CUDA_CHECK_LAUNCH();
+        other.synchronize();
+        CHECK(cudaStreamQuery(held) == cudaErrorNotReady);
+        static_cast<void>(cudaGetLastError());
+        gate.open();
+        held.synchronize();
+        gate.open();
+    }
+    CHECK(values.download() == std::vector<int>{7, 8});
+    {
+        const mf::Gate never_opened(held);
+        fill<<<1, 1, 0, held>>>(values.get(), 1, 9);
+        CUDA_CHECK_LAUNCH();
+    }
+    CHECK(values.download()[0] == 9);
+}
+
+TEST_CASE("intervals that a program times by itself are sampled like the others") {
+    const mf::Stream stream;
+    mf::Subject subject;
+    subject.name = "asleep";
+    subject.boundary = "a made-up time";
+    subject.time = [](int launches) { return mf::TimedInterval{2.0 * launches, 0}; };
+    const auto all = mf::measure_subjects(quick(3), stream, {subject}, "host steady clock");
+    CHECK(all[0].ms == std::vector<double>(3, 2.0));
+    CHECK(all[0].timer == "host steady clock");
+    CHECK(all[0].clocks.has_value());
 }
 
 TEST_CASE("a timer in another stream does not contain the work") {

@@ -104,6 +104,13 @@ TEST_CASE("a senseless time is refused, with the reason and the two questions") 
     CHECK(mf::require_time(0.001, "blur") == 0.001);
 }
 
+TEST_CASE("a finer clock may tell a shorter time, but never none") {
+    CHECK(mf::require_time(0.0005, "launch", 0) == 0.0005);
+    CHECK_THROWS_AS(mf::require_time(0.0005, "launch"), mf::MeasurementRefused);
+    CHECK_THROWS_AS(mf::require_time(0, "launch", 0), mf::MeasurementRefused);
+    CHECK_THROWS_AS(mf::require_time(-1, "launch", -2), mf::MeasurementRefused);
+}
+
 TEST_CASE("a rate needs bytes") {
     CHECK_THROWS_AS(mf::gb_per_s(0, 1), mf::MeasurementRefused);
     CHECK_THROWS_AS(mf::gb_per_s(-1, 1), mf::MeasurementRefused);
