@@ -45,7 +45,7 @@ public:
     FootprintBytes take();
 
 private:
-    static constexpr unsigned word_bits = 64;
+    static constexpr std::uint64_t word_bits = 64;
     struct Page {
         std::array<std::uint64_t, page_bytes / word_bits> read;
         std::array<std::uint64_t, page_bytes / word_bits> written;

@@ -92,7 +92,9 @@ private:
     static std::size_t slot_of(Pc pc) { return pc * std::uint32_t{2654435769} >> (32 - slot_bits); }
 
     const Object* look_up(const Access& access);
+    Misuse explain_outside(std::uint64_t first, std::uint64_t last) const;
     std::size_t first_above(std::uint64_t address) const;
+    void erase(std::size_t first, std::size_t last);
     void forget_slots() { slots_.fill(Slot{}); }
 
     std::vector<std::unique_ptr<Object>> objects_;  ///< by address, none overlapping another

@@ -54,8 +54,8 @@ public:
         entries_[hole] = Entry{};
     }
 
-    /// Pages about which something is kept.
-    std::size_t size() const { return used_; }
+    /// Bytes that the table takes.
+    std::size_t memory() const { return entries_.capacity() * sizeof(Entry); }
 
 private:
     struct Entry {

@@ -56,7 +56,7 @@ public:
     std::size_t memory() const;
 
 private:
-    static constexpr unsigned word_bits = 64;
+    static constexpr std::uint64_t word_bits = 64;
     struct Page {
         std::array<std::uint64_t, page_bytes / word_bits> words;
         std::uint64_t written;  ///< bits set
@@ -71,10 +71,9 @@ private:
     void mark_range(std::uint64_t address, std::uint64_t bytes);
     bool any_in_range(std::uint64_t address, std::uint64_t bytes);
     void set_bits(Page& page, std::uint64_t address, std::uint64_t wanted);
-    void clear_bits(std::uint64_t address, std::uint64_t wanted);
     std::uint64_t bits(std::uint64_t address, std::uint64_t count);
     Page& make(std::uint64_t number);
-    void drop(std::uint64_t number);
+    void recycle(Page* page);
 
     PageTable<Page> pages_;
     std::deque<Page> pool_;
