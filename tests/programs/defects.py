@@ -19,6 +19,7 @@ from pathlib import Path
 SAXPY = "02_saxpy_bandwidth/saxpy_bandwidth.cu"
 BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
+REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
 
 # name: (file, text, text instead)
 DEFECTS = {
@@ -90,17 +91,45 @@ DEFECTS = {
         "        __syncthreads();  // outside the branch: all threads wait, not only those that added\n",
         "",
     ),
+    "reduction_loses_the_second_pixel": (
+        REDUCTION,
+        "    return first + second;\n",
+        "    return first + 0 * second;\n",
+    ),
+    "reduction_swaps_blocks": (
+        REDUCTION,
+        "    if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];\n",
+        "    if (threadIdx.x == 0) partial[gridDim.x - 1 - blockIdx.x] = sums[0];\n",
+    ),
+    "reduction_writes_beyond": (
+        REDUCTION,
+        "partial[blockIdx.x] = of_block;",
+        "partial[blockIdx.x] = of_block, partial[gridDim.x] = 0;",
+    ),
+    "reduction_without_barrier": (
+        REDUCTION,
+        "    if (lane == 0) warp_sums[warp] = of_warp;\n    __syncthreads();\n",
+        "    if (lane == 0) warp_sums[warp] = of_warp;\n",
+    ),
+    "reduction_stops_working_when_timed": (
+        "08_reduction_timing/reduction_timing.cu",
+        "version.launch(pixels.get(), to, input.size(), s);",
+        "version.launch(pixels.get(), to, (input.size() + 1) / 2, s);",
+    ),
 }  # fmt: skip
 
 
 def write_sources(name: str, chapters: Path, folder: Path) -> Path:
-    """Copies the chapter with the mistake in it; returns the program's main source."""
+    """Copies the chapters with the mistake in one of them; returns its program's main source.
+
+    All chapters, since a later one includes an earlier one's header.
+    """
     file, text, instead = DEFECTS[name]
-    chapter = chapters / Path(file).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    for source in (*chapter.glob("*.cu"), *chapter.glob("*.cuh")):
-        shutil.copyfile(source, folder / source.name)
-    damaged = folder / Path(file).name
+    for source in (*chapters.glob("*/*.cu"), *chapters.glob("*/*.cuh")):
+        copy = folder / source.relative_to(chapters)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+    damaged = folder / file
     content = damaged.read_text()
     if content.count(text) != 1:
         raise SystemExit(
@@ -108,7 +137,7 @@ def write_sources(name: str, chapters: Path, folder: Path) -> Path:
             f"not once: {text!r}"
         )
     damaged.write_text(content.replace(text, instead))
-    return next(folder.glob("*.cu"))
+    return next(damaged.parent.glob("*.cu"))
 
 
 def main(arguments: list[str]) -> int:

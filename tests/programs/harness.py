@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "common" / "record.schema.json"
 EMULATED = os.environ.get("BACKEND", "emulator") == "emulator"
 
-PROGRAMS = ("saxpy_bandwidth", "box_blur", "histogram_reduction")
+PROGRAMS = ("saxpy_bandwidth", "box_blur", "histogram_reduction", "reduction_timing")
 
 # Options that make each program's measurement as short as a measurement can be.
 SHORT = ("--repeats", "2", "--inner", "1")
@@ -27,6 +27,7 @@ SMALL = {
     "saxpy_bandwidth": ("--n", "1000", *SHORT),
     "box_blur": ("--size", "40x30", *SHORT),
     "histogram_reduction": ("--size", "40x30", *SHORT),
+    "reduction_timing": ("--n", "1000", *SHORT),
 }
 
 # A rate, wherever it is printed.
