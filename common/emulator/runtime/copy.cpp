@@ -6,6 +6,7 @@
 
 #include "error.hpp"
 #include "memory.hpp"
+#include "observer.hpp"
 #include "scheduler.hpp"
 
 namespace emu {
@@ -83,7 +84,7 @@ void copy_rows(const CopyShape& shape) {
 }
 
 /// Takes the source's rows now; the copy is made from them later.
-std::function<void(cudaError_t)> staged(CopyShape shape) {
+std::function<void(cudaError_t)> staged(CopyShape shape, const Operation& operation) {
     auto buffer = std::make_shared<std::vector<char>>(shape.width * shape.height);
     CopyShape into_buffer = shape;
     into_buffer.to = buffer->data();
@@ -91,7 +92,10 @@ std::function<void(cudaError_t)> staged(CopyShape shape) {
     copy_rows(into_buffer);
     shape.from = buffer->data();
     shape.from_pitch = shape.width;
-    return [shape, buffer](cudaError_t) { copy_rows(shape); };
+    return [shape, buffer, &operation](cudaError_t) {
+        if (observer != nullptr) observer->copying(operation.number, shape, false);
+        copy_rows(shape);
+    };
 }
 
 /// Whether the call returns only when the copy is done.
@@ -114,7 +118,9 @@ cudaError_t fill(void* address, int value, std::size_t pitch, std::size_t width,
     if (error != cudaSuccess) return error;
     if (place == Place::pageable) return cudaErrorInvalidValue;
     const auto operation = std::make_shared<Operation>(Engine::device_copy);
-    operation->work = [=](cudaError_t) {
+    const CopyShape filled{static_cast<char*>(address), pitch, nullptr, 0, width, height};
+    operation->work = [=, &number = operation->number](cudaError_t) {
+        if (observer != nullptr) observer->copying(number, filled, false);
         for (std::size_t row = 0; row < height; ++row) {
             std::memset(static_cast<char*>(address) + row * pitch, value, width);
         }
@@ -173,10 +179,13 @@ cudaError_t copy(const CopyShape& shape, cudaMemcpyKind kind, cudaStream_t strea
     const bool stage = waits == HostWaits::if_it_must && from == Place::pageable && !on_host(to) &&
                        (scheduler.runs_late() || shape.width * shape.height <= staging_limit);
     if (stage) {
-        operation->work = staged(shape);
+        operation->work = staged(shape, *operation);
         wait = false;
     } else {
-        operation->work = [shape](cudaError_t) { copy_rows(shape); };
+        operation->work = [shape, &number = operation->number](cudaError_t) {
+            if (observer != nullptr) observer->copying(number, shape, true);
+            copy_rows(shape);
+        };
     }
     const cudaError_t error = scheduler.enqueue(stream, operation);
     return error == cudaSuccess && wait ? scheduler.wait(operation) : error;

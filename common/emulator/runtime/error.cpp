@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "device.hpp"
+#include "observer.hpp"
 #include "scheduler.hpp"
 
 namespace emu {
@@ -73,10 +74,12 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaPeekAtLastError() {
+    if (emu::observer != nullptr) emu::observer->error_asked();
     return emu::last_error;
 }
 
 cudaError_t cudaGetLastError() {
+    if (emu::observer != nullptr) emu::observer->error_asked();
     const cudaError_t error = emu::last_error;
     emu::last_error = cudaSuccess;
     return error;

@@ -112,6 +112,14 @@ unsigned running_worker() {
     return this_worker == nullptr ? 0 : this_worker->index();
 }
 
+unsigned laneid() {
+    return block.current->linear % 32u;
+}
+
+unsigned warpid() {
+    return block.current->linear / 32u;
+}
+
 unsigned nsmid() {
     return settings().workers;
 }

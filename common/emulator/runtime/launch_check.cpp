@@ -4,6 +4,7 @@
 #include "device.hpp"
 #include "error.hpp"
 #include "function.hpp"
+#include "observer.hpp"
 #include "scheduler.hpp"
 
 namespace emu {
@@ -33,7 +34,10 @@ cudaError_t check(const Task& task) {
 void enqueue_kernel(std::shared_ptr<Task> task, cudaStream_t stream) {
     // A launch returns nothing: what is wrong with it is the thread's last error.
     api_call([&] {
-        if (const cudaError_t error = check(*task); error != cudaSuccess) return error;
+        if (const cudaError_t error = check(*task); error != cudaSuccess) {
+            if (observer != nullptr) observer->launch_refused(*task, error);
+            return error;
+        }
         const auto operation = std::make_shared<Operation>(Engine::kernel);
         operation->task = std::move(task);
         return Scheduler::instance().enqueue(stream, operation);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host_guard.hpp"
+#include "observer.hpp"
 
 namespace emu {
 namespace {
@@ -111,6 +112,7 @@ void forget_oldest_released(Ledger& all) {
 
 void release_locked(Ledger& all, Allocation& allocation) {
     // The pages go back at once; the addresses stay taken for a while.
+    if (observer != nullptr) observer->memory_released(allocation);
     madvise(allocation.mapping, allocation.mapping_size, MADV_DONTNEED);
     mprotect(allocation.mapping, allocation.mapping_size, PROT_NONE);
     allocation.released = true;
@@ -167,9 +169,10 @@ cudaError_t allocate(const char* made_by, MemoryKind kind, unsigned flags, std::
     // Its end touches the guard behind it, as near as the alignment allows.
     char* const begin = first_page + pages - used;
     const std::lock_guard<std::mutex> lock(all.mutex);
-    all.by_begin[number_of(begin)] =
-        Allocation{made_by, ++all.calls[made_by],        kind,        flags, begin,
-                   size,    static_cast<char*>(mapping), mapping_size};
+    Allocation& made = all.by_begin[number_of(begin)];
+    made = Allocation{made_by, ++all.calls[made_by],        kind,        flags, begin,
+                      size,    static_cast<char*>(mapping), mapping_size};
+    if (observer != nullptr) observer->memory_made(made);
     *address = begin;
     return cudaSuccess;
 }
@@ -212,8 +215,10 @@ cudaError_t enter(const char* made_by, MemoryKind kind, unsigned flags, void* ad
         return is_device(overlapped->second.kind) ? cudaErrorInvalidValue
                                                   : cudaErrorHostMemoryAlreadyRegistered;
     }
-    all.by_begin[begin] = Allocation{
+    Allocation& entered = all.by_begin[begin];
+    entered = Allocation{
         made_by, ++all.calls[made_by], kind, flags, static_cast<char*>(address), size, nullptr, 0};
+    if (observer != nullptr) observer->memory_made(entered);
     return cudaSuccess;
 }
 
@@ -224,6 +229,7 @@ cudaError_t withdraw(void* address) {
     if (found == all.by_begin.end() || found->second.kind != MemoryKind::registered) {
         return cudaErrorHostMemoryNotRegistered;
     }
+    if (observer != nullptr) observer->memory_released(found->second);
     all.by_begin.erase(found);
     return cudaSuccess;
 }

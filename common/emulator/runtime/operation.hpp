@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -34,6 +35,7 @@ struct Operation {
     std::function<void(cudaError_t)>
         work;                         ///< what the other engines run; given the context's error
     bool even_after_failure = false;  ///< runs although a kernel has failed
+    std::uint32_t number = 0;         ///< for an inspector
 
     std::vector<OperationPtr> predecessors;  ///< emptied once all have finished
     std::vector<OperationPtr> successors;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "faults.hpp"
+#include "observer.hpp"
 #include "settings.hpp"
 #include "worker.hpp"
 
@@ -40,7 +41,7 @@ struct Progress {
 
 class Pool {
 public:
-    Pool() : progress_(settings().workers) {
+    Pool() : progress_(observer == nullptr ? settings().workers : 1) {
         install_fault_handlers();
         for (unsigned i = 0; i < progress_.size(); ++i) {
             std::thread worker([this, i] { work(i); });

@@ -43,20 +43,19 @@ std::string describe_state(const Slot& slot, bool running) {
 
 }  // namespace
 
-void report_arguments(const char* format, std::va_list arguments) {
+std::string formatted(const char* format, std::va_list arguments) {
     char text[4096];
     const int used = std::vsnprintf(text, sizeof text, format, arguments);
-    if (used < 0) return;
-    const std::string line = "emulator: " + std::string(text) + "\n";
-    std::fflush(stdout);
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    return used < 0 ? format : text;
 }
 
 void report(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    report_arguments(format, arguments);
+    const std::string line = "emulator: " + formatted(format, arguments) + "\n";
     va_end(arguments);
+    std::fflush(stdout);
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
 std::string where_running() {

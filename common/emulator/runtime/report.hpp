@@ -7,10 +7,10 @@
 
 namespace emu {
 
-/// Writes `emulator: …` and a line end to stderr in one piece. Format as vprintf.
-void report_arguments(const char* format, std::va_list arguments);
+/// What vprintf would print, cut at 4095 characters.
+std::string formatted(const char* format, std::va_list arguments);
 
-/// The same for arguments at hand.
+/// Writes `emulator: …` and a line end to stderr in one piece. Format as printf.
 [[gnu::format(printf, 1, 2)]] void report(const char* format, ...);
 
 /// "kernel NAME, block (x,y,z), thread (x,y,z)" of the thread that runs on this host thread.

@@ -9,6 +9,7 @@
 
 #include "error.hpp"
 #include "host_guard.hpp"
+#include "observer.hpp"
 #include "pool.hpp"
 
 namespace emu {
@@ -97,6 +98,7 @@ void Scheduler::forget_closed_streams() {
     const auto done = [](const std::shared_ptr<Stream>& s) {
         return s->closed && (!s->tail || s->tail->finished);
     };
+    if (observer != nullptr) return;  // it wants to know what came after their work
     streams_.erase(std::remove_if(streams_.begin(), streams_.end(), done), streams_.end());
 }
 
@@ -131,10 +133,10 @@ std::shared_ptr<const Stream> Scheduler::find_stream(cudaStream_t stream) {
     return find_locked(stream);
 }
 
-Scheduler::Operations Scheduler::unfinished_of_stream(const std::shared_ptr<Stream>& stream) const {
+Scheduler::Operations Scheduler::tails_of_stream(const std::shared_ptr<Stream>& stream) const {
     Operations result;
     const auto add_tail = [&result](const Stream& s) {
-        if (s.tail && !s.tail->finished) result.push_back(s.tail);
+        if (s.tail) result.push_back(s.tail);
     };
     add_tail(*stream);
     if (stream == legacy_) {
@@ -146,11 +148,20 @@ Scheduler::Operations Scheduler::unfinished_of_stream(const std::shared_ptr<Stre
 }
 
 void Scheduler::add_predecessor(const OperationPtr& operation, const OperationPtr& before) {
-    if (!before || before->finished) return;
+    if (before->finished) return;
     before->successors.push_back(operation);
     ++operation->unfinished_predecessors;
     // Only demand() walks backwards, and only when work is put off.
     if (late_) operation->predecessors.push_back(before);
+}
+
+void Scheduler::tell_observer(std::uint64_t stream, const OperationPtr& operation,
+                              const Operations& before) {
+    std::vector<std::uint32_t> numbers;
+    for (const OperationPtr& predecessor : before)
+        numbers.push_back(predecessor->number);
+    operation->number = observer->enqueued(stream, numbers);
+    if (operation->task) operation->task->operation = operation->number;
 }
 
 cudaError_t Scheduler::enqueue(cudaStream_t stream, const OperationPtr& operation,
@@ -169,11 +180,12 @@ cudaError_t Scheduler::enqueue(cudaStream_t stream, const OperationPtr& operatio
             ++pending_;
         }
         if (ends_) return cudaErrorCudartUnloading;
-        for (const OperationPtr& before : unfinished_of_stream(into)) {
-            add_predecessor(operation, before);
-        }
-        if (into != legacy_ && into->blocking()) add_predecessor(operation, legacy_->tail);
-        add_predecessor(operation, also_after);
+        Operations before = tails_of_stream(into);
+        if (into != legacy_ && into->blocking() && legacy_->tail) before.push_back(legacy_->tail);
+        if (also_after) before.push_back(also_after);
+        if (observer != nullptr) tell_observer(into->id, operation, before);
+        for (const OperationPtr& predecessor : before)
+            add_predecessor(operation, predecessor);
         into->tail = operation;
         if (!late_) demand({operation}, ready);
     }
@@ -291,6 +303,7 @@ cudaError_t Scheduler::wait_for(const Operations& operations, std::unique_lock<s
     }
     for (const OperationPtr& operation : operations) {
         changed_.wait(lock, [&] { return operation->finished || ends_; });
+        if (observer != nullptr) observer->host_waited(operation->number);
     }
     return ends_ ? cudaErrorCudartUnloading : context_error();
 }
@@ -303,15 +316,14 @@ cudaError_t Scheduler::wait_for_stream(cudaStream_t stream) {
     std::unique_lock<std::mutex> lock(mutex_);
     const std::shared_ptr<Stream> found = find_locked(stream);
     if (!found) return cudaErrorInvalidResourceHandle;
-    const Operations operations = unfinished_of_stream(found);
-    return wait_for(operations, std::move(lock));
+    return wait_for(tails_of_stream(found), std::move(lock));
 }
 
 cudaError_t Scheduler::wait_for_device() {
     std::unique_lock<std::mutex> lock(mutex_);
-    Operations operations = unfinished_of_stream(legacy_);
+    Operations operations = tails_of_stream(legacy_);
     for (const std::shared_ptr<Stream>& stream : streams_) {
-        if (stream->tail && !stream->tail->finished) operations.push_back(stream->tail);
+        if (stream->tail) operations.push_back(stream->tail);
     }
     return wait_for(operations, std::move(lock));
 }
@@ -320,7 +332,10 @@ bool Scheduler::reached(const OperationPtr& operation) {
     Operations ready;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        if (operation->finished) return true;
+        if (operation->finished) {
+            if (observer != nullptr) observer->host_waited(operation->number);
+            return true;
+        }
         demand({operation}, ready);
     }
     start(ready);
@@ -333,8 +348,14 @@ cudaError_t Scheduler::query_stream(cudaStream_t stream) {
         const std::lock_guard<std::mutex> lock(mutex_);
         const std::shared_ptr<Stream> found = find_locked(stream);
         if (!found) return cudaErrorInvalidResourceHandle;
-        const Operations operations = unfinished_of_stream(found);
-        if (operations.empty()) return context_error();
+        const Operations operations = tails_of_stream(found);
+        const auto finished = [](const OperationPtr& operation) { return operation->finished; };
+        if (std::all_of(operations.begin(), operations.end(), finished)) {
+            for (const OperationPtr& operation : operations) {
+                if (observer != nullptr) observer->host_waited(operation->number);
+            }
+            return context_error();
+        }
         demand(operations, ready);
     }
     start(ready);

@@ -78,7 +78,9 @@ private:
     std::shared_ptr<Stream> find_locked(cudaStream_t stream);
     std::shared_ptr<Stream> add_stream(unsigned flags, int priority);
     void forget_closed_streams();
-    Operations unfinished_of_stream(const std::shared_ptr<Stream>& stream) const;
+    Operations tails_of_stream(const std::shared_ptr<Stream>& stream) const;
+    void tell_observer(std::uint64_t stream, const OperationPtr& operation,
+                       const Operations& before);
     void add_predecessor(const OperationPtr& operation, const OperationPtr& before);
     void demand(Operations wanted, Operations& ready);
     void make_ready(const OperationPtr& operation, Operations& ready, Operations& passed);

@@ -13,11 +13,11 @@ std::size_t bytes = 4096;  // never empty
 
 }  // namespace
 
-SharedSite register_shared(std::size_t size, std::size_t alignment) {
+SharedSite register_shared(std::size_t size, std::size_t alignment, const char* type_name) {
     const std::size_t step = std::max<std::size_t>(alignment, 128);
     const std::size_t offset = (bytes + step - 1) / step * step;
     bytes = offset + size + gap_bytes;
-    return {offset, size, count++};
+    return {offset, size, count++, type_name};
 }
 
 unsigned shared_site_count() {

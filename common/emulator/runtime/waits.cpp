@@ -1,6 +1,7 @@
 // Who runs next: the barrier, and the search for a thread that can go on.
 
 #include "emulator/device_code.hpp"
+#include "observer.hpp"
 #include "report.hpp"
 #include "warp.hpp"
 #include "worker.hpp"
@@ -29,6 +30,7 @@ void release_barrier() {
     }
     ++b.phase;
     b.at_barrier = 0;
+    if (observer != nullptr) observer->barrier_released();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "observer.hpp"
 #include "report.hpp"
 #include "worker.hpp"
 
@@ -133,6 +134,9 @@ void complete(unsigned index, unsigned group) {
             const std::uint64_t result = common_result(warp, group, operation);
             for_each_lane(group, [&](unsigned lane) { warp.result[lane] = result; });
         }
+    }
+    if (observer != nullptr) {
+        observer->warp_met(index, group, operation == WarpOperation::sync);
     }
     warp.waiting &= ~group;
     block.in_warps -= static_cast<unsigned>(__builtin_popcount(group));

@@ -10,6 +10,7 @@
 
 #include "host_guard.hpp"
 #include "kernel_functions.hpp"
+#include "observer.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 #include "shared_sites.hpp"
@@ -143,12 +144,14 @@ void Worker::begin_launch(Task& task, std::uint64_t launch) {
     touched_sites_.clear();
     blockDim = task.block;
     gridDim = task.grid;
+    if (observer != nullptr) observer->launch_begins(task);
 }
 
 void Worker::touch(const SharedSite& site) {
     touched_[site.index] = 1;
     touched_sites_.push_back(&site);
     static_shared_ += site.bytes;
+    if (observer != nullptr) observer->shared_variable_seen(site);
     note_static_shared(task_->function, static_shared_);
     if (static_shared_ > static_shared_limit) {
         give_up(
@@ -177,11 +180,13 @@ Context Worker::take_fiber() {
 }
 
 void Worker::give_up(cudaError_t error, const char* format, ...) {
-    if (!task_->reported.exchange(true)) {
+    {
         std::va_list arguments;
         va_start(arguments, format);
-        report_arguments(format, arguments);
+        const std::string why = formatted(format, arguments);
         va_end(arguments);
+        if (!task_->reported.exchange(true)) report("%s", why.c_str());
+        if (observer != nullptr) observer->kernel_given_up(error, why.c_str());
     }
     error_ = error;
     siglongjmp(give_up_point_, 1);
@@ -208,7 +213,9 @@ void Worker::run_block(uint3 index, std::uint64_t number) {
         std::memset(block.dynamic_shared, never_written, task_->dynamic_shared);
     }
     block.begin->context = take_fiber();
+    if (observer != nullptr) observer->block_begins(number);
     run_slot(*block.begin, home_);
+    if (observer != nullptr) observer->block_ends();
 }
 
 cudaError_t Worker::run_blocks(Task& task, std::uint64_t launch, std::uint64_t first,

@@ -98,6 +98,39 @@ void rest_until_needed(Context& fiber);
     switch_context(from, slot.context);
 }
 
+#ifdef EMULATOR_INSPECTED
+
+// As below, with all but `body` in the library: in an inspected program the compiler reports every
+// access to memory, and the emulator's own are not the kernel's.
+
+/// Makes the next thread that has not begun the running one; false if there is none.
+bool begin_thread();
+/// The running thread has returned.
+void end_thread();
+/// What __syncthreads() does.
+void wait_at_barrier(Site site);
+/// What rest() does.
+void rest_here();
+inline void rest() {
+    rest_here();
+}
+
+template <class Body>
+void run_unbegun_threads(const Body& body) {
+    while (begin_thread()) {
+        body();
+        end_thread();
+    }
+}
+
+}  // namespace emu
+
+inline void __syncthreads(int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
+    emu::wait_at_barrier({file, line});
+}
+
+#else
+
 /// Calls `body` for one thread after another until all of the block's have begun. What `body` does
 /// not touch stays in registers where it never waits; where it does, other fibers have gone on
 /// meanwhile and begun further threads.
@@ -149,3 +182,5 @@ template <class Body>
         if (next != &here) emu::run_slot(*next, here.context);
     }
 }
+
+#endif

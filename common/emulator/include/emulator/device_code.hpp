@@ -33,12 +33,8 @@ inline unsigned smid() {
     return running_worker();
 }
 unsigned nsmid();
-inline unsigned laneid() {
-    return block.current->linear % 32u;
-}
-inline unsigned warpid() {
-    return block.current->linear / 32u;
-}
+unsigned laneid();
+unsigned warpid();
 
 /// Ends the kernel with cudaErrorLaunchFailure.
 [[noreturn]] void trap();

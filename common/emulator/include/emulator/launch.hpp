@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -35,6 +36,7 @@ struct Task {
     std::size_t dynamic_shared = 0;     ///< bytes
     const void* function = nullptr;     ///< the kernel's address, or null where it has none
     const char* name = "";              ///< as the source wrote it; for reports
+    std::uint32_t operation = 0;        ///< its number for an inspector
     std::atomic<bool> reported{false};  ///< why it was given up has been written
 
     virtual ~Task() = default;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <typeinfo>
 
 #include "emulator/block_state.hpp"
 
@@ -12,11 +13,12 @@ namespace emu {
 struct SharedSite {
     std::size_t offset;  ///< bytes from BlockState::shared
     std::size_t bytes;
-    unsigned index;  ///< into BlockState::touched
+    unsigned index;         ///< into BlockState::touched
+    const char* type_name;  ///< of its key, mangled: the rewriter put the variable's name in
 };
 
 /// Reserves room for a variable of `bytes` at a multiple of `alignment`. Called before main.
-SharedSite register_shared(std::size_t bytes, std::size_t alignment);
+SharedSite register_shared(std::size_t bytes, std::size_t alignment, const char* type_name);
 
 /// Counts the variable towards its kernel's static shared memory and fills it with the pattern that
 /// stands for "never written". Ends the kernel when the sum passes the limit of 48 KB.
@@ -26,8 +28,27 @@ void touch_shared(const SharedSite& site);
 /// of a template has its own.
 template <class T, class Key>
 struct SharedVariable {
-    static inline const SharedSite site = register_shared(sizeof(T), alignof(T));
+    static inline const SharedSite site =
+        register_shared(sizeof(T), alignof(T), typeid(Key).name());
 };
+
+#ifdef EMULATOR_INSPECTED
+
+/// As below, from the library, where the emulator's own accesses are not reported.
+void* shared_address(const SharedSite& site);
+void* dynamic_shared_address();
+
+template <class T, class Key>
+T& shared_variable() {
+    return *static_cast<T*>(shared_address(SharedVariable<T, Key>::site));
+}
+
+template <class Array>
+Array& dynamic_shared() {
+    return *static_cast<Array*>(dynamic_shared_address());
+}
+
+#else
 
 template <class T, class Key>
 [[gnu::always_inline]] inline T& shared_variable() {
@@ -41,5 +62,7 @@ template <class Array>
 Array& dynamic_shared() {
     return *reinterpret_cast<Array*>(block.dynamic_shared);
 }
+
+#endif
 
 }  // namespace emu

@@ -1,0 +1,7 @@
+#include "observer.hpp"
+
+namespace emu {
+
+Observer* observer = nullptr;
+
+}  // namespace emu
