@@ -16,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+EVENTS = "01_event_timing/event_timing.cu"
 SAXPY = "02_saxpy_bandwidth/saxpy_bandwidth.cu"
 BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
@@ -23,6 +24,21 @@ REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
 
 # name: (file, text, text instead)
 DEFECTS = {
+    "event_timing_spins_half": (
+        EVENTS,
+        "    while (spent < length)\n",
+        "    while (spent < length / 2)\n",
+    ),
+    "event_timing_wrong_stream": (
+        EVENTS,
+        "    CUDA_CHECK(cudaEventRecord(stop, stream));\n",
+        "    CUDA_CHECK(cudaEventRecord(stop, nullptr));\n",
+    ),
+    "event_timing_status_unasked": (
+        EVENTS,
+        "        return cudaGetLastError();\n",
+        "        return cudaSuccess;\n",
+    ),
     "saxpy_block_too_large": (
         SAXPY,
         "constexpr int threads_per_block = 256;",

@@ -19,11 +19,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "common" / "record.schema.json"
 EMULATED = os.environ.get("BACKEND", "emulator") == "emulator"
 
-PROGRAMS = ("saxpy_bandwidth", "box_blur", "histogram_reduction", "reduction_timing")
+PROGRAMS = (
+    "event_timing",
+    "saxpy_bandwidth",
+    "box_blur",
+    "histogram_reduction",
+    "reduction_timing",
+)
 
 # Options that make each program's measurement as short as a measurement can be.
 SHORT = ("--repeats", "2", "--inner", "1")
 SMALL = {
+    "event_timing": ("--longest", "10", *SHORT),
     "saxpy_bandwidth": ("--n", "1000", *SHORT),
     "box_blur": ("--size", "40x30", *SHORT),
     "histogram_reduction": ("--size", "40x30", *SHORT),
