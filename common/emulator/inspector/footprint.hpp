@@ -37,8 +37,8 @@ public:
         }
         const std::uint64_t wanted = (~std::uint64_t{0} >> (word_bits - bytes)) << first;
         const std::size_t word = address % page_bytes / word_bits;
-        if (kind != AccessKind::write) count(page->read[word], wanted, found_.read);
-        if (kind != AccessKind::read) count(page->written[word], wanted, found_.written);
+        if (kind != AccessKind::write) found_.read += set(page->read[word], wanted, bytes);
+        if (kind != AccessKind::read) found_.written += set(page->written[word], wanted, bytes);
     }
 
     /// What has come together since the last call, and begins anew.
@@ -51,11 +51,12 @@ private:
         std::array<std::uint64_t, page_bytes / word_bits> written;
     };
 
-    static void count(std::uint64_t& word, std::uint64_t wanted, std::uint64_t& bytes) {
+    /// Sets the `wanted` bits, `bytes` of them. Gives how many were not set before.
+    static unsigned set(std::uint64_t& word, std::uint64_t wanted, unsigned bytes) {
         const std::uint64_t fresh = wanted & ~word;
-        if (fresh == 0) return;
         word |= fresh;
-        bytes += static_cast<unsigned>(__builtin_popcountll(fresh));
+        if (fresh == wanted || fresh == 0) return fresh == 0 ? 0 : bytes;
+        return static_cast<unsigned>(__builtin_popcountll(fresh));
     }
 
     void add_slowly(std::uint64_t address, unsigned bytes, AccessKind kind);

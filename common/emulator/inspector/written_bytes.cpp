@@ -53,17 +53,10 @@ void WrittenBytes::recycle(Page* page) {
     if (page != nullptr && page != &full_) spare_.push_back(page);
 }
 
-/// `wanted`: bits of the word that holds the address.
-void WrittenBytes::set_bits(Page& page, std::uint64_t address, std::uint64_t wanted) {
-    std::uint64_t& word = page.words[word_of(address)];
-    const std::uint64_t fresh = wanted & ~word;
-    if (fresh == 0) return;
-    word |= fresh;
-    page.written += static_cast<unsigned>(__builtin_popcountll(fresh));
-    if (page.written == page_bytes) {
-        recycle(&page);
-        pages_.set(address / page_bytes, &full_);
-    }
+/// All of the page is written now.
+void WrittenBytes::set_full(std::uint64_t number, Page& page) {
+    recycle(&page);
+    pages_.set(number, &full_);
 }
 
 void WrittenBytes::mark_range(std::uint64_t address, std::uint64_t bytes) {
@@ -78,7 +71,7 @@ void WrittenBytes::mark_range(std::uint64_t address, std::uint64_t bytes) {
         }
         if (page == nullptr) page = &make(number);
         for_each_word(first, count, [&](std::uint64_t at, std::uint64_t bits) {
-            set_bits(*page, at, mask(at % word_bits, bits));
+            set_bits(*page, at, mask(at % word_bits, bits), bits);
         });
     });
 }
@@ -100,7 +93,7 @@ void WrittenBytes::clear(std::uint64_t address, std::uint64_t bytes) {
         for_each_word(first, count, [&](std::uint64_t at, std::uint64_t bits) {
             std::uint64_t& word = page->words[word_of(at)];
             const std::uint64_t wanted = mask(at % word_bits, bits);
-            page->written -= static_cast<unsigned>(__builtin_popcountll(word & wanted));
+            page->written -= count_of(word & wanted);
             word &= ~wanted;
         });
         if (page->written != 0) return;
@@ -142,7 +135,7 @@ void WrittenBytes::copy(std::uint64_t from, std::uint64_t to, std::uint64_t byte
             if (written == 0) return;
             Page* page = pages_.find(at / page_bytes);
             if (page == nullptr) page = &make(at / page_bytes);
-            set_bits(*page, at, written << (at % word_bits));
+            set_bits(*page, at, written << (at % word_bits), count_of(written));
         });
     });
 }

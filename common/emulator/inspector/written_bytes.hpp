@@ -29,9 +29,7 @@ public:
             mark_range(address, bytes);
             return;
         }
-        const std::uint64_t wanted = mask(first, bytes);
-        const std::uint64_t word = page->words[word_of(address)];
-        if ((word & wanted) != wanted) set_bits(*page, address, wanted);
+        set_bits(*page, address, mask(first, bytes), bytes);
     }
 
     /// Nothing in the range is written: it is freed, made anew, or a block's shared memory begins.
@@ -66,11 +64,24 @@ private:
     static std::uint64_t mask(std::uint64_t first, std::uint64_t bits) {
         return (~std::uint64_t{0} >> (word_bits - bits)) << first;
     }
+    static std::uint64_t count_of(std::uint64_t bits) {
+        return static_cast<unsigned>(__builtin_popcountll(bits));
+    }
     static std::size_t word_of(std::uint64_t address) { return address % page_bytes / word_bits; }
+
+    /// Sets the `wanted` bits, `bytes` of them, of the word that the address belongs to.
+    void set_bits(Page& page, std::uint64_t address, std::uint64_t wanted, std::uint64_t bytes) {
+        std::uint64_t& word = page.words[word_of(address)];
+        const std::uint64_t fresh = wanted & ~word;
+        if (fresh == 0) return;
+        word |= fresh;
+        page.written += fresh == wanted ? bytes : count_of(fresh);
+        if (page.written == page_bytes) set_full(address / page_bytes, page);
+    }
 
     void mark_range(std::uint64_t address, std::uint64_t bytes);
     bool any_in_range(std::uint64_t address, std::uint64_t bytes);
-    void set_bits(Page& page, std::uint64_t address, std::uint64_t wanted);
+    void set_full(std::uint64_t number, Page& page);
     std::uint64_t bits(std::uint64_t address, std::uint64_t count);
     Page& make(std::uint64_t number);
     void recycle(Page* page);
