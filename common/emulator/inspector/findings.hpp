@@ -43,9 +43,10 @@ struct Party {
     Pc pc = 0;           ///< 0: unknown; then `file` and `line` may say where
     std::string file;
     int line = 0;
-    std::string kernel;  ///< of a thread; else the call, such as cudaMemcpyAsync
-    Triple block;        ///< of a thread
-    Triple thread;       ///< of a thread
+    std::string kernel;           ///< of a thread; else the call, such as cudaMemcpyAsync
+    Triple block;                 ///< of a thread
+    Triple thread;                ///< of a thread
+    std::uint32_t operation = 0;  ///< number of the launch or call, to tell two apart; 0: unknown
 };
 
 struct Finding {

@@ -9,6 +9,7 @@
 
 #include "counts.hpp"
 #include "findings.hpp"
+#include "symbols.hpp"
 
 namespace emu::inspector {
 
@@ -35,10 +36,13 @@ struct Report {
     std::vector<std::string> notes;     ///< what was left out, in sentences
 };
 
-/// Text of at most 100 columns: the findings, then the kernels with their worst lines first.
-std::string text_of(const Report& report);
+/// The lines of all instructions that the report names.
+Symbols symbols_of(const Report& report);
 
-/// The same as JSON; see README.md for the fields.
-std::string json_of(const Report& report);
+/// Text of at most 100 columns: the findings, then the kernels with their worst lines first.
+std::string text_of(const Report& report, const Symbols& symbols);
+
+/// The same as JSON: inspector_report.schema.json describes it.
+std::string json_of(const Report& report, const Symbols& symbols);
 
 }  // namespace emu::inspector

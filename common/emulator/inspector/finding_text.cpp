@@ -1,0 +1,305 @@
+#include "finding_text.hpp"
+
+#include <algorithm>
+
+namespace emu::inspector {
+namespace {
+
+bool same(const Triple& a, const Triple& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+Place place_of(const Party& party, const Symbols& symbols) {
+    const Place place = party.pc != 0 ? symbols.find(party.pc) : Place{};
+    return place.known() ? place : Place{party.file, party.line};
+}
+
+bool is_thread(const Party& party) {
+    return party.who == Party::Who::thread;
+}
+
+bool one_launch(const Finding& f) {
+    return is_thread(f.first) && f.second && is_thread(*f.second) &&
+           f.first.operation == f.second->operation && f.first.kernel == f.second->kernel;
+}
+
+bool one_block(const Finding& f) {
+    return one_launch(f) && same(f.first.block, f.second->block);
+}
+
+std::string bytes_text(unsigned bytes) {
+    return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+/// "cudaMalloc #3, 4000 bytes" becomes "cudaMalloc #3 (4000 bytes)", which stands in a sentence.
+std::string object_text(const Finding& f) {
+    const std::size_t comma = f.object.rfind(", ");
+    if (f.object.empty()) return "memory";
+    if (comma == std::string::npos) return f.object;
+    return f.object.substr(0, comma) + " (" + f.object.substr(comma + 2) + ")";
+}
+
+/// ": DETAIL" or nothing.
+std::string detail_text(const Finding& f) {
+    return f.detail.empty() ? "" : ": " + f.detail;
+}
+
+std::string ended(std::string sentence) {
+    while (!sentence.empty() && (sentence.back() == '.' || sentence.back() == '\n'))
+        sentence.pop_back();
+    return sentence + ".";
+}
+
+const char* does(AccessKind kind) {
+    return kind == AccessKind::read    ? "reads"
+           : kind == AccessKind::write ? "writes"
+                                       : "atomically updates";
+}
+
+std::string subject(const Party& party) {
+    switch (party.who) {
+        case Party::Who::thread:
+            return "thread " + text_of(party.thread) + " of block " + text_of(party.block);
+        case Party::Who::operation:
+            return party.kernel.empty() ? "a copy or fill" : "the call " + party.kernel;
+        case Party::Who::host:
+            return "the host";
+    }
+    return "";
+}
+
+/// The same for the other party of a race, without what the first has said already.
+std::string other_subject(const Finding& f) {
+    const Party& other = *f.second;
+    if (!is_thread(other)) return subject(other);
+    if (one_block(f)) return "thread " + text_of(other.thread);
+    if (one_launch(f)) return subject(other);
+    return subject(other) + " of " +
+           (other.kernel == f.first.kernel ? "another launch" : "kernel " + other.kernel);
+}
+
+/// " at line 104", " at other.cuh:104", " too, on this line"; nothing if not known.
+std::string where_other(const Place& first, const Place& second) {
+    if (!second.known()) return "";
+    if (second == first) return " on the same line";
+    if (second.file == first.file) return " at line " + std::to_string(second.line);
+    return " at " + file_name(second.file) + ":" + std::to_string(second.line);
+}
+
+/// "In kernel k, thread … reads 4 bytes" or "cudaMemcpyAsync reads 4000 bytes".
+std::string accesses(const Finding& f) {
+    const Party& p = f.first;
+    std::string text = is_thread(p) ? "In kernel " + p.kernel + ", " + subject(p) : subject(p);
+    text += std::string(" ") + does(p.kind);
+    return p.bytes == 0 ? text : text + " " + bytes_text(p.bytes);
+}
+
+std::string race_sentence(const Finding& f, const Place& first, const Place& second) {
+    std::string text = accesses(f) + (f.first.bytes == 0 ? " " : " of ") + object_text(f);
+    if (!f.second) return text + detail_text(f);
+    const bool both_write =
+        f.first.kind == AccessKind::write && f.second->kind == AccessKind::write;
+    text += (first.known() ? " here, and " : ", and ") + other_subject(f) + " " +
+            does(f.second->kind) + (f.first.kind == f.second->kind ? " it too" : " it") +
+            where_other(first, second);
+    if (f.fault == Fault::atomic_mixed) {
+        text += "; an atomic access does not order a plain one";
+    } else if (one_block(f)) {
+        text += ", with no barrier in between";
+    } else {
+        text += "; nothing orders the two";
+    }
+    if (both_write && one_launch(f)) text += ", so which value stays is chance";
+    return text + (f.detail.empty() ? "" : " (" + f.detail + ")");
+}
+
+std::string sentence_of(const Finding& f, const Place& first, const Place& second) {
+    switch (f.fault) {
+        case Fault::out_of_bounds:
+            return accesses(f) +
+                   (f.object.empty() ? " out of bounds" : " outside " + object_text(f)) +
+                   detail_text(f);
+        case Fault::use_after_free:
+            return accesses(f) + " of " + object_text(f) + " after it was freed" + detail_text(f);
+        case Fault::misaligned:
+            return accesses(f) + " of " + object_text(f) + " at a misaligned address" +
+                   detail_text(f);
+        case Fault::host_pointer:
+            return accesses(f) + " of the host's memory" +
+                   (f.detail.empty() ? "" : " (" + f.detail + ")") + ", which a GPU cannot reach";
+        case Fault::never_written:
+            return accesses(f) + " of " + object_text(f) + " that nothing has written" +
+                   detail_text(f);
+        case Fault::shared_race:
+        case Fault::global_race:
+        case Fault::atomic_mixed:
+            return race_sentence(f, first, second);
+        case Fault::barrier:
+            return "In kernel " + f.first.kernel + ", the threads of block " +
+                   text_of(f.first.block) + " do not all come to the same barrier" + detail_text(f);
+        case Fault::warp_mask:
+            return "In kernel " + f.first.kernel + ", " + subject(f.first) +
+                   " calls a warp primitive whose mask does not fit the lanes that come to it" +
+                   detail_text(f);
+        case Fault::launch_error:
+            return "The launch of kernel " + f.first.kernel +
+                   " failed, so it did not run, and the program never asked" + detail_text(f);
+        case Fault::kernel_failure:
+            return "Kernel " + f.first.kernel + " ended early" + detail_text(f);
+    }
+    return "";
+}
+
+const char* title_of(Fault fault) {
+    switch (fault) {
+        case Fault::out_of_bounds:
+            return "access out of bounds";
+        case Fault::use_after_free:
+            return "use after free";
+        case Fault::misaligned:
+            return "misaligned access";
+        case Fault::host_pointer:
+            return "pointer of the host used on the device";
+        case Fault::never_written:
+            return "read of memory never written";
+        case Fault::shared_race:
+            return "race in shared memory";
+        case Fault::global_race:
+            return "race in global memory";
+        case Fault::atomic_mixed:
+            return "race of an atomic and a plain access";
+        case Fault::barrier:
+            return "barrier that not all threads reach";
+        case Fault::warp_mask:
+            return "wrong mask in a warp primitive";
+        case Fault::launch_error:
+            return "failed launch, not noticed";
+        case Fault::kernel_failure:
+            return "kernel ended early";
+    }
+    return "";
+}
+
+/// What to do about two accesses in one block.
+std::string block_race_advice(const Finding& f) {
+    const bool first_writes = f.first.kind != AccessKind::read;
+    const bool second_writes = f.second->kind != AccessKind::read;
+    if (first_writes && second_writes) {
+        return "Let one thread write it, or put a __syncthreads() between the two. If all add to "
+               "it, use an atomic such as atomicAdd().";
+    }
+    const char* const barrier =
+        " that all threads of the block reach (among the lanes of one warp, __syncwarp() will do).";
+    return first_writes ? std::string(
+                              "Others may still be reading the old value: before the "
+                              "write, put a __syncthreads()") +
+                              barrier
+                        : std::string("Behind the write, put a __syncthreads()") + barrier;
+}
+
+std::string global_race_advice(const Finding& f) {
+    if (!f.second) return "";
+    if (one_block(f)) return block_race_advice(f);
+    if (one_launch(f)) {
+        return "Blocks run at the same time and in any order. Let each write cells of its own, use "
+               "atomics, or make two launches of it. A block that hands data to another needs a "
+               "__threadfence() before the atomic that says it is ready.";
+    }
+    if (f.first.who == Party::Who::host || f.second->who == Party::Who::host) {
+        return "A launch and an asynchronous copy return before the work is done: let the host "
+               "wait with cudaStreamSynchronize(), cudaEventSynchronize() or "
+               "cudaDeviceSynchronize() before it touches the memory.";
+    }
+    return "Put both into one stream; or record an event behind the first and let the stream of "
+           "the second wait for it with cudaStreamWaitEvent().";
+}
+
+std::string advice_of(const Finding& f) {
+    switch (f.fault) {
+        case Fault::out_of_bounds:
+            if (f.object.empty()) {
+                return "Was the memory allocated, did the allocation succeed, and is this the "
+                       "pointer that it gave?";
+            }
+            return "Compare the index with the number of elements before the access, and the size "
+                   "that was asked for with the one that is used.";
+        case Fault::use_after_free:
+            return "Free memory only when nothing uses it any more, through any pointer.";
+        case Fault::misaligned:
+            return "An access of 2, 4, 8 or 16 bytes needs an address that is a multiple of its "
+                   "size: begin vector accesses at such an element, and treat the rest one by one.";
+        case Fault::host_pointer:
+            return "Allocate with cudaMalloc(), copy with cudaMemcpy(), and give the kernel the "
+                   "device's pointer.";
+        case Fault::never_written:
+            return "Fill it first: a copy, cudaMemset(), or a store by a thread before the "
+                   "barrier. New memory holds anything.";
+        case Fault::shared_race:
+            return f.second ? block_race_advice(f) : "";
+        case Fault::global_race:
+            return global_race_advice(f);
+        case Fault::atomic_mixed:
+            return one_block(f) ? "Put a __syncthreads() between the two, or make both atomic."
+                                : "Make both atomic, or do the plain one in another launch, before "
+                                  "or after.";
+        case Fault::barrier:
+            return "Take the barrier out of the branch or the loop: every thread of the block must "
+                   "reach it, also one that has no work.";
+        case Fault::warp_mask:
+            return "Name in the mask exactly the lanes that call together: all of them outside of "
+                   "branches, or those that __ballot_sync() gives before the branch.";
+        case Fault::launch_error:
+            return "Ask cudaGetLastError() after each launch and end the program on an error.";
+        case Fault::kernel_failure:
+            return "";
+    }
+    return "";
+}
+
+std::string kernel_of(const Finding& f) {
+    if (is_thread(f.first) || !f.second || !is_thread(*f.second)) return f.first.kernel;
+    return f.second->kernel;
+}
+
+bool same(const ExplainedFinding& a, const ExplainedFinding& b) {
+    return a.first.known() && a.first == b.first && a.second == b.second &&
+           a.finding.fault == b.finding.fault && a.kernel == b.kernel &&
+           a.finding.second.has_value() == b.finding.second.has_value();
+}
+
+}  // namespace
+
+std::vector<ExplainedFinding> explain(const std::vector<Finding>& findings,
+                                      const Symbols& symbols) {
+    std::vector<ExplainedFinding> all;
+    for (const Finding& finding : findings) {
+        ExplainedFinding one;
+        one.finding = finding;
+        one.first = place_of(finding.first, symbols);
+        if (finding.second) one.second = place_of(*finding.second, symbols);
+        one.kernel = kernel_of(finding);
+        const auto known = std::find_if(all.begin(), all.end(),
+                                        [&](const ExplainedFinding& e) { return same(e, one); });
+        if (known != all.end()) {
+            known->finding.times += finding.times;
+            continue;
+        }
+        one.title = title_of(finding.fault);
+        one.sentence = ended(sentence_of(finding, one.first, one.second));
+        one.sentence[0] = static_cast<char>(std::toupper(one.sentence[0]));
+        one.advice = advice_of(finding);
+        all.push_back(one);
+    }
+    return all;
+}
+
+std::string text_of(const Triple& triple) {
+    return "(" + std::to_string(triple.x) + "," + std::to_string(triple.y) + "," +
+           std::to_string(triple.z) + ")";
+}
+
+std::string file_name(const std::string& path) {
+    return path.substr(path.find_last_of('/') + 1);
+}
+
+}  // namespace emu::inspector

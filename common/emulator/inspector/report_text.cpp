@@ -1,0 +1,369 @@
+#include <algorithm>
+#include <sstream>
+
+#include "finding_text.hpp"
+#include "line_counts.hpp"
+#include "report.hpp"
+#include "table.hpp"
+#include "units.hpp"
+
+namespace emu::inspector {
+namespace {
+
+constexpr std::size_t columns = 100;
+constexpr std::size_t shown_lines = 12;  ///< of a kernel
+
+/// 1234567 as "1,234,567"; from 10^9 on in millions, "1,235 M", so that tables keep their width.
+std::string grouped(std::uint64_t value) {
+    constexpr std::uint64_t million = 1000000;
+    const bool large = value >= 1000 * million;
+    std::string digits =
+        std::to_string(large ? value / million + value % million * 2 / million : value);
+    for (std::size_t i = digits.size(); i > 3; i -= 3)
+        digits.insert(i - 3, ",");
+    return digits + (large ? " M" : "");
+}
+
+std::string plural(std::uint64_t count, const char* noun) {
+    return grouped(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+double per(std::uint64_t value, std::uint64_t of) {
+    return of == 0 ? 0 : static_cast<double>(value) / static_cast<double>(of);
+}
+
+std::string ratio(std::uint64_t value, std::uint64_t of) {
+    return of == 0 ? "-" : mf::fixed(per(value, of), 2);
+}
+
+/// How many columns UTF-8 text takes (East Asian wide characters counted as one).
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned>(c) & 0xC0) != 0x80;
+    }));
+}
+
+/// The first `width` columns, with dots if there was more.
+std::string cut(const std::string& text, std::size_t width) {
+    if (width_of(text) <= width) return text;
+    std::size_t end = 0;
+    for (std::size_t column = 0; end < text.size(); ++end) {
+        const bool begins = (static_cast<unsigned>(text[end]) & 0xC0) != 0x80;
+        if (begins && ++column > width - 3) break;
+    }
+    return text.substr(0, end) + "...";
+}
+
+/// Words in lines of at most 100 columns, each indented; line ends in the text are kept.
+std::string wrapped(const std::string& text, std::size_t indent) {
+    std::string out;
+    std::istringstream paragraphs(text);
+    for (std::string paragraph; std::getline(paragraphs, paragraph);) {
+        std::string line(indent, ' ');
+        bool empty = true;
+        std::istringstream words(paragraph);
+        for (std::string word; words >> word;) {
+            if (!empty && width_of(line) + 1 + width_of(word) > columns) {
+                out += line + "\n";
+                line.assign(indent, ' ');
+                empty = true;
+            }
+            if (!empty) line += ' ';
+            empty = false;
+            // A name longer than a line is broken, wherever the line ends.
+            while (width_of(line) + width_of(word) > columns) {
+                const std::size_t room = columns - width_of(line);
+                out += line + word.substr(0, room) + "\n";
+                word.erase(0, room);
+                line.assign(indent, ' ');
+            }
+            line += word;
+        }
+        if (!empty) out += line + "\n";
+    }
+    return out;
+}
+
+std::string indented(const mf::Table& table) {
+    std::ostringstream text;
+    table.print(text);
+    std::istringstream lines(text.str());
+    std::string out;
+    for (std::string line; std::getline(lines, line);)
+        out += "  " + line + "\n";
+    return out;
+}
+
+/// The lines themselves, each behind its number; with the file's name if they are of two files.
+std::string quoted(std::vector<Place> places, SourceLines& sources) {
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    const bool one_file = places.empty() || places.front().file == places.back().file;
+    std::vector<std::string> labels;
+    std::size_t width = 0;
+    for (const Place& place : places) {
+        labels.push_back((one_file ? "" : file_name(place.file) + ":") +
+                         std::to_string(place.line));
+        width = std::max(width, labels.back().size());
+    }
+    std::string out;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::string line = sources.line(places[i]);
+        if (line.empty()) continue;
+        const std::string start =
+            "    " + std::string(width - labels[i].size(), ' ') + labels[i] + " | ";
+        out += start + cut(line, columns - std::min(columns / 2, start.size())) + "\n";
+    }
+    return out;
+}
+
+std::string place_text(const Place& place, Pc pc) {
+    if (place.known()) return file_name(place.file) + ":" + std::to_string(place.line);
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%x", pc);
+    return pc == 0 ? "unknown line" : text;
+}
+
+std::string text_of(const ExplainedFinding& e, SourceLines& sources) {
+    std::string out = wrapped(place_text(e.first, e.finding.first.pc) + ": " + e.title + " [" +
+                                  name_of(e.finding.fault) + "]",
+                              0);
+    out += wrapped(e.sentence, 2);
+    std::vector<Place> places;
+    if (e.first.known()) places.push_back(e.first);
+    if (e.second.known()) places.push_back(e.second);
+    out += quoted(places, sources);
+    out += wrapped(e.advice, 2);
+    if (e.finding.times > 1) out += "  This happened " + grouped(e.finding.times) + " times.\n";
+    return out + "\n";
+}
+
+std::string findings_text(const Report& report, const Symbols& symbols, SourceLines& sources) {
+    const auto all = explain(report.findings, symbols);
+    if (all.empty()) {
+        return wrapped(
+                   "No errors found. Looked for: accesses out of bounds, after free, misaligned, "
+                   "or to the host's memory; reads of memory never written; races in shared and "
+                   "global memory; barriers that not all threads reach; wrong masks; failed "
+                   "launches.",
+                   0) +
+               "\n";
+    }
+    std::string out = plural(all.size(), "error") + " found.\n\n";
+    for (const ExplainedFinding& explained : all)
+        out += text_of(explained, sources);
+    return out;
+}
+
+struct Group {
+    const char* name;
+    const char* row;
+    Space space;
+    AccessKind kind;
+};
+constexpr Group groups[] = {
+    {"global load", "load", Space::global, AccessKind::read},
+    {"global store", "store", Space::global, AccessKind::write},
+    {"global atomic", "atomic", Space::global, AccessKind::atomic},
+    {"shared load", "load", Space::shared, AccessKind::read},
+    {"shared store", "store", Space::shared, AccessKind::write},
+    {"shared atomic", "atomic", Space::shared, AccessKind::atomic},
+};
+
+bool any(const PlaceCounts& counts, Space space) {
+    return std::any_of(std::begin(groups), std::end(groups), [&](const Group& group) {
+        return group.space == space && counts.of(space, group.kind).requests > 0;
+    });
+}
+
+std::string global_table(const KernelReport& kernel, const PlaceCounts& totals) {
+    if (!any(totals, Space::global)) return "";
+    mf::Table table({"global memory", "requests", "lanes/req", "sectors/req", "ideal",
+                     "bytes asked", "in sectors", "distinct"});
+    for (const Group& group : groups) {
+        const AccessCounts& c = totals.of(group.space, group.kind);
+        if (group.space != Space::global || c.requests == 0) continue;
+        const std::string distinct =
+            group.kind == AccessKind::read    ? grouped(kernel.distinct_bytes_read)
+            : group.kind == AccessKind::write ? grouped(kernel.distinct_bytes_written)
+                                              : "-";
+        table.add_row({group.row, grouped(c.requests), ratio(c.accesses, c.requests),
+                       ratio(c.sectors, c.requests), ratio(c.ideal_sectors, c.requests),
+                       grouped(c.bytes), grouped(32 * c.sectors), distinct});
+    }
+    std::string out = indented(table);
+    const AccessCounts& loads = totals.of(Space::global, AccessKind::read);
+    const AccessCounts& stores = totals.of(Space::global, AccessKind::write);
+    if (loads.bytes > 0 && stores.bytes > 0) {
+        out += wrapped("loads per output: threads read " + ratio(loads.bytes, stores.bytes) +
+                           " bytes for each byte that they write",
+                       2);
+    }
+    if (kernel.distinct_bytes_read > 0 && loads.requests > 0) {
+        out += wrapped("traffic of loads: the sectors hold " +
+                           ratio(32 * loads.sectors, kernel.distinct_bytes_read) +
+                           " times the distinct bytes that are read",
+                       2);
+    }
+    return out;
+}
+
+std::string shared_table(const PlaceCounts& totals) {
+    if (!any(totals, Space::shared)) return "";
+    mf::Table table({"shared memory", "requests", "lanes/req", "wavefronts/req", "ideal", "worst",
+                     "bytes asked"});
+    for (const Group& group : groups) {
+        const AccessCounts& c = totals.of(group.space, group.kind);
+        if (group.space != Space::shared || c.requests == 0) continue;
+        table.add_row({group.row, grouped(c.requests), ratio(c.accesses, c.requests),
+                       ratio(c.wavefronts, c.requests), ratio(c.ideal_wavefronts, c.requests),
+                       std::to_string(c.worst_ways), grouped(c.bytes)});
+    }
+    return indented(table);
+}
+
+std::string control_text(const KernelReport& kernel, const PlaceCounts& totals) {
+    std::string out;
+    for (const Group& group : groups) {
+        const AccessCounts& c = totals.of(group.space, group.kind);
+        if (group.kind != AccessKind::atomic || c.requests == 0) continue;
+        out += std::string("  ") + group.name +
+               "s: lanes of a request at one address: " + ratio(c.contention, c.requests) +
+               " on average, " + std::to_string(c.worst_contention) + " at worst\n";
+    }
+    if (kernel.barriers > 0) out += "  barriers: " + grouped(kernel.barriers) + "\n";
+    if (totals.branches > 0) {
+        out += "  branches: " + grouped(totals.branches) +
+               ", of which divergent: " + grouped(totals.divergent_branches) + " (" +
+               mf::fixed(100 * per(totals.divergent_branches, totals.branches), 1) + " %)\n";
+    }
+    return out;
+}
+
+/// The rows of one line: what it did, how often, and what was more than the ideal.
+std::vector<std::vector<std::string>> rows_of(const LineCounts& line) {
+    std::vector<std::vector<std::string>> rows;
+    const auto add = [&](const std::string& what, const AccessCounts& c, std::uint64_t value,
+                         std::uint64_t ideal, unsigned worst) {
+        rows.push_back({"    " + what, grouped(c.requests), ratio(c.accesses, c.requests),
+                        ratio(value, c.requests), ratio(ideal, c.requests),
+                        worst > 0 ? std::to_string(worst) : "-",
+                        value > ideal ? grouped(value - ideal) : "-"});
+    };
+    for (const Group& group : groups) {
+        const AccessCounts& c = line.counts.of(group.space, group.kind);
+        if (c.requests == 0) continue;
+        if (group.space == Space::global) {
+            add(std::string(group.name) + ": sectors", c, c.sectors, c.ideal_sectors, 0);
+        } else {
+            add(std::string(group.name) + ": wavefronts", c, c.wavefronts, c.ideal_wavefronts,
+                c.worst_ways);
+        }
+        if (group.kind == AccessKind::atomic) {
+            add("  lanes at one address", c, c.contention, c.requests, c.worst_contention);
+        }
+    }
+    if (line.counts.divergent_branches > 0) {
+        rows.push_back({"    branches: divergent", grouped(line.counts.branches), "-", "-", "-",
+                        "-", grouped(line.counts.divergent_branches)});
+    }
+    return rows;
+}
+
+std::string lines_text(const KernelReport& kernel, const Symbols& symbols, SourceLines& sources) {
+    mf::Table table(
+        {"lines, worst first", "requests", "lanes/req", "each", "ideal", "worst", "too many"});
+    std::vector<std::string> headings;  // of the row with that index, or empty
+    std::size_t shown = 0;
+    std::size_t left_out = 0;
+    for (const LineCounts& line : lines_of(kernel, symbols)) {
+        const auto rows = rows_of(line);
+        if (rows.empty()) continue;
+        if (shown == shown_lines) {
+            ++left_out;
+            continue;
+        }
+        ++shown;
+        const std::string source = sources.line(line.place);
+        const std::string place = "  " + place_text(line.place, line.pc);
+        headings.push_back(cut(source.empty() ? place : place + "   " + source, columns - 2));
+        headings.resize(headings.size() + rows.size() - 1);
+        for (const auto& row : rows)
+            table.add_row(row);
+    }
+    if (shown == 0) return "";
+    std::ostringstream text;
+    table.print(text);
+    std::istringstream rows(text.str());
+    std::string row;
+    std::getline(rows, row);
+    std::string out = "  " + row + "\n";
+    for (const std::string& heading : headings) {
+        if (!heading.empty()) out += "  " + heading + "\n";
+        std::getline(rows, row);
+        out += "  " + row + "\n";
+    }
+    if (left_out > 0) {
+        out += "    and " + plural(left_out, "line") + " more; the JSON report has all\n";
+    }
+    return out;
+}
+
+std::string text_of(const KernelReport& kernel, const Symbols& symbols, SourceLines& sources) {
+    const PlaceCounts totals = totals_of(kernel);
+    std::string head = "Kernel " + kernel.name + ": " + plural(kernel.launches, "launch");
+    if (kernel.launches != 1) head.insert(head.size() - 1, "e");
+    head += ", grid " + text_of(kernel.grid) + ", block " + text_of(kernel.block);
+    if (kernel.dynamic_shared > 0)
+        head += ", " + grouped(kernel.dynamic_shared) + " bytes of dynamic shared memory";
+    if (!any(totals, Space::global) && !any(totals, Space::shared) && kernel.lost_events == 0)
+        return wrapped(head + "; no memory accesses counted", 0) + "\n";
+    std::string out = wrapped(head, 0);
+    out += kernel.counted_blocks == kernel.blocks
+               ? "  counted: all of " + plural(kernel.blocks, "block")
+               : "  counted: " + grouped(kernel.counted_blocks) + " of " +
+                     plural(kernel.blocks, "block");
+    if (kernel.lost_events > 0)
+        out += "; not counted for want of memory: " + plural(kernel.lost_events, "event");
+    out += "\n" + global_table(kernel, totals) + shared_table(totals);
+    out += control_text(kernel, totals);
+    return out + lines_text(kernel, symbols, sources) + "\n";
+}
+
+/// Explains the words that stand above.
+std::string legend(const Report& report) {
+    bool global = false;
+    bool shared = false;
+    for (const KernelReport& kernel : report.kernels) {
+        const PlaceCounts totals = totals_of(kernel);
+        global = global || any(totals, Space::global);
+        shared = shared || any(totals, Space::shared);
+    }
+    if (!global && !shared) return "";
+    std::string text =
+        "Counts, not times. A request is what a warp asks for by one instruction; of its 32 lanes, "
+        "so many take part. Ideal: the least for the same bytes in the same requests.";
+    if (global) {
+        text +=
+            " A sector is 32 bytes of global memory, the least that moves; \"distinct\" counts "
+            "a byte once a launch.";
+    }
+    if (shared) text += " A wavefront is a pass over the 32 banks of shared memory.";
+    return wrapped(text, 0);
+}
+
+}  // namespace
+
+std::string text_of(const Report& report, const Symbols& symbols) {
+    SourceLines sources;
+    std::string out = wrapped("Inspected: " + report.program, 0) + "\n";
+    out += findings_text(report, symbols, sources);
+    for (const KernelReport& kernel : report.kernels)
+        out += text_of(kernel, symbols, sources);
+    for (const std::string& note : report.notes)
+        out += wrapped("Note: " + note, 0);
+    if (!symbols.problem().empty()) out += wrapped("Note: " + symbols.problem(), 0);
+    return out + legend(report);
+}
+
+}  // namespace emu::inspector
