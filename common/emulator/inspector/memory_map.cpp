@@ -52,6 +52,14 @@ std::uint64_t reach_of(const Object& object) {
     return 0;
 }
 
+/// How far a wrong index can reach, in bytes: 32 bits of it, and elements of 4 bytes.
+constexpr std::uint64_t index_reach = std::uint64_t{1} << 34;
+
+/// Bytes between an object and an address outside of it.
+std::uint64_t distance_of(const Object& object, std::uint64_t address) {
+    return address < object.begin ? object.begin - address : address - end_of(object);
+}
+
 /// Whether the bytes from `first` to before `last`, near the object, are mapped for sure.
 bool can_be_touched(const Object& object, std::uint64_t first, std::uint64_t last) {
     const std::uint64_t end = end_of(object);
@@ -152,7 +160,7 @@ void MemoryMap::free(std::uint64_t begin) {
     erase(oldest, oldest + 1);
 }
 
-void MemoryMap::remove_shared() {
+void MemoryMap::begin_launch() {
     const auto is_shared = [](const auto& object) { return space_of(*object) == Space::shared; };
     objects_.erase(std::remove_if(objects_.begin(), objects_.end(), is_shared), objects_.end());
     forget_slots();
@@ -176,7 +184,7 @@ const Object* MemoryMap::look_up(const Access& access) {
     if (end_of(*object) - access.address < access.bytes) return nullptr;
     // A slot for an image would hide the symbols that lie in it.
     if (object->kind != ObjectKind::image)
-        slots_[slot_of(access.pc)] = {object->begin, object->bytes, object};
+        slots_[slot_of(access.pc)] = {object->begin, object->bytes, object, access.pc};
     return object;
 }
 
@@ -201,39 +209,50 @@ Misuse MemoryMap::explain(const Access& access) const {
         }
         const std::uint64_t outside = last - end_of(*object);
         return {Fault::out_of_bounds, object->name,
-                "the last " + count_of(outside) + " of it past the end",
+                (outside == 1 ? "its last byte lies" : "its last " + count_of(outside) + " lie") +
+                    std::string(" past the end"),
                 !can_be_touched(*object, first, last)};
     }
-    return explain_outside(first, last);
+    return explain_outside(access);
+}
+
+/// The object that an address outside of all objects was most likely meant for. Null: none is near.
+const Object* MemoryMap::meant(std::uint64_t address, Pc pc) const {
+    const Object* nearest = nullptr;
+    const std::size_t above = first_above(address);
+    if (above > 0) nearest = objects_[above - 1].get();
+    if (above < objects_.size() && (nearest == nullptr || distance_of(*objects_[above], address) <
+                                                              distance_of(*nearest, address)))
+        nearest = objects_[above].get();
+    const auto is_near = [address](const Object* object) {
+        return object != nullptr && distance_of(*object, address) < reach_of(*object);
+    };
+    // What the instruction has touched before in this launch is the better guess.
+    const Slot& slot = slots_[slot_of(pc)];
+    const Object* const usual = slot.pc == pc ? slot.object : nullptr;
+    if (is_near(usual)) return usual;
+    if (is_near(nearest)) return nearest;
+    return usual != nullptr && distance_of(*usual, address) < index_reach ? usual : nullptr;
 }
 
 /// What is wrong with an access that begins in no object.
-Misuse MemoryMap::explain_outside(std::uint64_t first, std::uint64_t last) const {
-    const std::size_t above = first_above(first);
-    const Object* nearest = nullptr;
-    std::uint64_t distance = ~std::uint64_t{0};
-    bool behind = true;
-    if (above > 0) {
-        nearest = objects_[above - 1].get();
-        distance = first - end_of(*nearest);
-    }
-    if (above < objects_.size() && objects_[above]->begin - first < distance) {
-        nearest = objects_[above].get();
-        distance = nearest->begin - first;
-        behind = false;
-    }
-    const bool near = nearest != nullptr && distance < reach_of(*nearest);
-    if (!near) {
+Misuse MemoryMap::explain_outside(const Access& access) const {
+    const std::uint64_t first = access.address;
+    const Object* const object = meant(first, access.pc);
+    if (object == nullptr) {
         const std::string place = host_place(first);
         if (!place.empty()) return {Fault::host_pointer, "", place, true};
         return {Fault::out_of_bounds, "", hexadecimal(first) + " is the address of nothing", true};
     }
+    const bool behind = first >= object->begin;
+    const std::uint64_t distance = distance_of(*object, first);
     std::string detail = count_of(distance) + (behind ? " past the end" : " before the start");
     if (behind && distance == 0) detail = "right behind the end";
-    if (nearest->freed) detail += ", and it was freed";
-    if (nearest->kind == ObjectKind::dynamic_shared && nearest->bytes == 0)
+    if (object->freed) detail += ", and it was freed";
+    if (object->kind == ObjectKind::dynamic_shared && object->bytes == 0)
         detail = "the launch asked for none";
-    return {Fault::out_of_bounds, nearest->name, detail, !can_be_touched(*nearest, first, last)};
+    return {Fault::out_of_bounds, object->name, detail,
+            !can_be_touched(*object, first, first + access.bytes)};
 }
 
 }  // namespace emu::inspector

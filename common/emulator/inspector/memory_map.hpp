@@ -59,8 +59,8 @@ public:
     /// The object that begins there is freed, or no longer registered. None: nothing happens.
     void free(std::uint64_t begin);
 
-    /// Takes away the shared variables and the dynamic shared memory: the next launch has its own.
-    void remove_shared();
+    /// A launch begins: there are no shared variables and no dynamic shared memory yet.
+    void begin_launch();
 
     /// The object that holds the address, also a freed one. Null: none.
     const Object* find(std::uint64_t address) const;
@@ -86,13 +86,15 @@ private:
         std::uint64_t begin = 0;
         std::uint64_t bytes = 0;
         const Object* object = nullptr;
+        Pc pc = 0;  ///< whose slot it is; others with the same hash use it too
     };
     static constexpr unsigned slot_bits = 8;
 
     static std::size_t slot_of(Pc pc) { return pc * std::uint32_t{2654435769} >> (32 - slot_bits); }
 
     const Object* look_up(const Access& access);
-    Misuse explain_outside(std::uint64_t first, std::uint64_t last) const;
+    const Object* meant(std::uint64_t address, Pc pc) const;
+    Misuse explain_outside(const Access& access) const;
     std::size_t first_above(std::uint64_t address) const;
     void erase(std::size_t first, std::size_t last);
     void forget_slots() { slots_.fill(Slot{}); }

@@ -66,7 +66,7 @@ TEST_CASE("an access that straddles the end") {
     REQUIRE(map->holder(access) == nullptr);
     const Misuse misuse = map->explain(access);
     CHECK(misuse.fault == Fault::out_of_bounds);
-    CHECK(misuse.detail == "the last 8 bytes of it past the end");
+    CHECK(misuse.detail == "its last 8 bytes lie past the end");
     CHECK_FALSE(misuse.ends_kernel);
 }
 
@@ -172,6 +172,32 @@ TEST_CASE("a pointer to memory of the host") {
     CHECK(map->explain(heap).ends_kernel);
 }
 
+TEST_CASE("what an instruction has touched before tells which object it meant") {
+    MemoryMap map;
+    map.add(object(ObjectKind::shared, base, 1024, "low"));
+    map.add(object(ObjectKind::shared, base + 1280, 64, "high"));
+    const Access access = at(base + 1024 + 200, 4, 7);  // nearer to `high`
+    CHECK(map.explain(access).object == "high");
+    REQUIRE(map.holder(at(base, 4, 7)) != nullptr);
+    CHECK(map.explain(access).object == "low");
+    CHECK(map.explain(access).detail == "200 bytes past the end");
+}
+
+TEST_CASE("a far index is told from a pointer of the host by what was touched before") {
+    MemoryMap map;
+    const auto memory = std::make_unique<char[]>(16 << 20);
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory.get());
+    map.add(object(ObjectKind::device, begin, 4096));
+    const Access access = at((begin + (8 << 20)) & ~std::uint64_t{3});
+    CHECK(map.explain(access).fault == Fault::host_pointer);
+    REQUIRE(map.holder(at(begin, 1)) != nullptr);
+    CHECK(map.explain(access).fault == Fault::out_of_bounds);
+    CHECK(map.explain(access).object == "it");
+    CHECK(map.explain(access).ends_kernel);
+    map.begin_launch();  // which may have been given another pointer
+    CHECK(map.explain(access).fault == Fault::host_pointer);
+}
+
 TEST_CASE("a wild pointer") {
     const auto map = one(ObjectKind::device);
     const Misuse misuse = map->explain(at(0x7ff7fff77ff7fff4));
@@ -211,7 +237,7 @@ TEST_CASE("a launch does not see the shared memory of the one before") {
     map.add(object(ObjectKind::shared, base, 128, "tile"));
     map.add(object(ObjectKind::dynamic_shared, base + 0x1000, 128));
     REQUIRE(map.holder(at(base)) != nullptr);
-    map.remove_shared();
+    map.begin_launch();
     CHECK(map.holder(at(base)) == nullptr);
     CHECK(map.find(base + 0x1000) == nullptr);
     CHECK(map.find(base + 0x80000) != nullptr);
