@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "request.hpp"
 
@@ -27,6 +29,9 @@ struct AccessCounts {
     void add(const AccessCounts& other);
 };
 
+/// Counts of one request.
+AccessCounts counts_of(const Request& request);
+
 /// All that one place of the program did. Indexed by Space and AccessKind.
 struct PlaceCounts {
     std::array<std::array<AccessCounts, 3>, 2> access;
@@ -42,16 +47,85 @@ struct PlaceCounts {
     void add(const PlaceCounts& other);
 };
 
-/// Counts requests by instruction.
+/// Finds what belongs to a number at once, as a map does not.
+template <class Place>
+class PlaceTable {
+public:
+    /// The place of `key`, which is not 0; made of `fresh` if there is none.
+    Place& find(std::uint64_t key, const Place& fresh) {
+        std::size_t slot = slot_of(key);
+        while (slots_[slot].key != key) {
+            if (slots_[slot].key == 0) return add(key, fresh);
+            slot = (slot + 1) & (slots_.size() - 1);
+        }
+        return places_[slots_[slot].index];
+    }
+
+    const std::vector<Place>& all() const { return places_; }
+
+private:
+    struct Slot {
+        std::uint64_t key = 0;
+        std::size_t index = 0;
+    };
+
+    std::size_t slot_of(std::uint64_t key) const {
+        return (key * 0x9E3779B97F4A7C15u >> 32) & (slots_.size() - 1);
+    }
+
+    Place& add(std::uint64_t key, const Place& fresh) {
+        places_.push_back(fresh);
+        if (places_.size() * 2 > slots_.size()) {
+            std::vector<Slot> old(slots_.size() * 2);
+            old.swap(slots_);
+            for (const Slot& slot : old)
+                if (slot.key != 0) put(slot);
+        }
+        put({key, places_.size() - 1});
+        return places_.back();
+    }
+
+    void put(const Slot& what) {
+        std::size_t slot = slot_of(what.key);
+        while (slots_[slot].key != 0)
+            slot = (slot + 1) & (slots_.size() - 1);
+        slots_[slot] = what;
+    }
+
+    std::vector<Slot> slots_{64};
+    std::vector<Place> places_;
+};
+
+/// Counts requests and branches by instruction.
+///
+/// A basic block counts as a branch if what followed it was not always the same: a test that came
+/// out alike for all warps is none. GPUs replace short branches by predicates; this does not.
 class Counts : public WarpSink {
 public:
     void request(const Request& request) override;
-    void branch(Pc pc, std::uint32_t lanes, bool diverged) override;
+    void branch(Pc pc, Pc next, std::uint32_t lanes, bool diverged) override;
 
-    const std::map<Pc, PlaceCounts>& places() const { return places_; }
+    /// What every instruction did up to now.
+    std::map<Pc, PlaceCounts> places() const;
 
 private:
-    std::map<Pc, PlaceCounts> places_;
+    /// One instruction, in one space: the same one may come to both by generic addresses.
+    struct AccessPlace {
+        Pc pc;
+        Space space;
+        AccessKind kind;
+        AccessCounts counts;
+    };
+    struct Step {
+        Pc pc;
+        Pc next;  ///< what followed it the first time
+        bool branches;
+        std::uint64_t times;
+        std::uint64_t diverged;
+    };
+
+    PlaceTable<AccessPlace> accesses_;
+    PlaceTable<Step> steps_;
 };
 
 }  // namespace emu::inspector

@@ -26,8 +26,9 @@ class WarpSink {
 public:
     virtual ~WarpSink() = default;
     virtual void request(const Request& request) = 0;
-    /// `lanes` came through one place together and then went on; `diverged`: not all the same way.
-    virtual void branch(Pc pc, std::uint32_t lanes, bool diverged) = 0;
+    /// `lanes` came through the basic block at `pc` together and went on, the first of them to the
+    /// one at `next`; `diverged`: not all the same way.
+    virtual void branch(Pc pc, Pc next, std::uint32_t lanes, bool diverged) = 0;
 };
 
 }  // namespace emu::inspector
