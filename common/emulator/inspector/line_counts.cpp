@@ -18,10 +18,11 @@ std::uint64_t excess(const PlaceCounts& counts) {
     std::uint64_t sum = 0;
     for (const auto& kinds : counts.access) {
         for (const AccessCounts& c : kinds)
-            sum += beyond(c.sectors, c.ideal_sectors) + beyond(c.wavefronts, c.ideal_wavefronts) +
-                   beyond(c.contention, c.requests);
+            sum += beyond(c.sectors, c.ideal_sectors) + beyond(c.wavefronts, c.ideal_wavefronts);
     }
-    return sum;
+    // In shared memory, lanes at one address take wavefronts, counted above.
+    const AccessCounts& atomics = counts.of(Space::global, AccessKind::atomic);
+    return sum + beyond(atomics.contention, atomics.requests);
 }
 
 Symbols symbols_of(const Report& report) {

@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "finding_text.hpp"
 #include "json.hpp"
 #include "line_counts.hpp"
@@ -40,10 +42,18 @@ Json json_of(const Party& party, const Place& place) {
     return object;
 }
 
+/// Lists become one line.
+std::string one_line(const std::string& text) {
+    std::string line;
+    std::istringstream words(text);
+    for (std::string word; words >> word;)
+        line += (line.empty() ? "" : " ") + word;
+    return line;
+}
+
 Json json_of(const ExplainedFinding& explained) {
     const Finding& finding = explained.finding;
-    std::string message = explained.sentence;
-    if (!explained.advice.empty()) message += " " + explained.advice;
+    const std::string message = one_line(explained.sentence + " " + explained.advice);
     Json object = Json::object();
     object.set("fault", name_of(finding.fault)).set("message", message);
     object.set("kernel", explained.kernel).set("object", finding.object);

@@ -54,10 +54,12 @@ std::string cut(const std::string& text, std::size_t width) {
     return text.substr(0, end) + "...";
 }
 
-/// Words in lines of at most 100 columns, each indented; line ends in the text are kept.
+/// Words in lines of at most 100 columns, each indented; what stands behind a line end in the text
+/// becomes an item of a list, indented by two more.
 std::string wrapped(const std::string& text, std::size_t indent) {
     std::string out;
     std::istringstream paragraphs(text);
+    bool first = true;
     for (std::string paragraph; std::getline(paragraphs, paragraph);) {
         std::string line(indent, ' ');
         bool empty = true;
@@ -80,6 +82,8 @@ std::string wrapped(const std::string& text, std::size_t indent) {
             line += word;
         }
         if (!empty) out += line + "\n";
+        if (first) indent += 2;
+        first = false;
     }
     return out;
 }
@@ -124,7 +128,49 @@ std::string place_text(const Place& place, Pc pc) {
     return pc == 0 ? "unknown line" : text;
 }
 
-std::string text_of(const ExplainedFinding& e, SourceLines& sources) {
+/// Findings that one sentence of advice is for: the same fault of the same kernel on the same
+/// object, on different lines.
+using Alike = std::vector<const ExplainedFinding*>;
+
+std::vector<Alike> grouped(const std::vector<ExplainedFinding>& all) {
+    std::vector<Alike> groups;
+    for (const ExplainedFinding& e : all) {
+        const auto known = std::find_if(groups.begin(), groups.end(), [&](const Alike& group) {
+            const ExplainedFinding& first = *group.front();
+            return first.finding.fault == e.finding.fault && first.kernel == e.kernel &&
+                   first.finding.object == e.finding.object && first.advice == e.advice &&
+                   !e.finding.object.empty();
+        });
+        if (known != groups.end()) {
+            known->push_back(&e);
+        } else {
+            groups.push_back({&e});
+        }
+    }
+    return groups;
+}
+
+/// "The same at line 113 (with line 104) and other.cuh:7."
+std::string also_at(const Alike& alike) {
+    const std::string& file = alike.front()->first.file;
+    const auto name = [&file](const Place& place, Pc pc) {
+        return place.known() && place.file == file ? "line " + std::to_string(place.line)
+                                                   : place_text(place, pc);
+    };
+    std::string text;
+    for (std::size_t i = 1; i < alike.size(); ++i) {
+        const ExplainedFinding& e = *alike[i];
+        text += i == 1 ? "The same at " : i + 1 < alike.size() ? ", " : " and ";
+        text += name(e.first, e.finding.first.pc);
+        if (e.finding.second && e.second != e.first) {
+            text += " (with " + name(e.second, e.finding.second->pc) + ")";
+        }
+    }
+    return text.empty() ? "" : wrapped(text + ".", 2);
+}
+
+std::string text_of(const Alike& alike, SourceLines& sources) {
+    const ExplainedFinding& e = *alike.front();
     std::string out = wrapped(place_text(e.first, e.finding.first.pc) + ": " + e.title + " [" +
                                   name_of(e.finding.fault) + "]",
                               0);
@@ -134,8 +180,10 @@ std::string text_of(const ExplainedFinding& e, SourceLines& sources) {
     if (e.second.known()) places.push_back(e.second);
     out += quoted(places, sources);
     out += wrapped(e.advice, 2);
-    if (e.finding.times > 1) out += "  This happened " + grouped(e.finding.times) + " times.\n";
-    return out + "\n";
+    if (e.finding.times > 1) {
+        out += "  This happened " + grouped(e.finding.times) + " times.\n";
+    }
+    return out + also_at(alike) + "\n";
 }
 
 std::string findings_text(const Report& report, const Symbols& symbols, SourceLines& sources) {
@@ -144,14 +192,17 @@ std::string findings_text(const Report& report, const Symbols& symbols, SourceLi
         return wrapped(
                    "No errors found. Looked for: accesses out of bounds, after free, misaligned, "
                    "or to the host's memory; reads of memory never written; races in shared and "
-                   "global memory; barriers that not all threads reach; wrong masks; failed "
-                   "launches.",
+                   "global memory; barriers that not all threads reach; wrong masks of warp "
+                   "primitives; failed launches.",
                    0) +
                "\n";
     }
-    std::string out = plural(all.size(), "error") + " found.\n\n";
-    for (const ExplainedFinding& explained : all)
-        out += text_of(explained, sources);
+    const auto groups = grouped(all);
+    std::string out = plural(groups.size(), "error") + " found";
+    if (all.size() > groups.size()) out += ", in " + plural(all.size(), "place");
+    out += ".\n\n";
+    for (const Alike& alike : groups)
+        out += text_of(alike, sources);
     return out;
 }
 
@@ -334,21 +385,31 @@ std::string text_of(const KernelReport& kernel, const Symbols& symbols, SourceLi
 std::string legend(const Report& report) {
     bool global = false;
     bool shared = false;
+    bool parted = false;
     for (const KernelReport& kernel : report.kernels) {
         const PlaceCounts totals = totals_of(kernel);
         global = global || any(totals, Space::global);
         shared = shared || any(totals, Space::shared);
+        parted = parted || totals.divergent_branches > 0;
     }
     if (!global && !shared) return "";
     std::string text =
-        "Counts, not times. A request is what a warp asks for by one instruction; of its 32 lanes, "
-        "so many take part. Ideal: the least for the same bytes in the same requests.";
+        "These are counts, not times.\n"
+        "request: what a warp asks for by one instruction; lanes/req: how many of its 32 lanes\n";
     if (global) {
         text +=
-            " A sector is 32 bytes of global memory, the least that moves; \"distinct\" counts "
-            "a byte once a launch.";
+            "sector: 32 bytes of global memory, the least that moves; distinct: bytes, each "
+            "counted "
+            "once a launch\n";
     }
-    if (shared) text += " A wavefront is a pass over the 32 banks of shared memory.";
+    if (shared) text += "wavefront: one pass over the 32 banks of shared memory\n";
+    text +=
+        "ideal: the fewest for the bytes of the same requests; too many: all beyond the ideal\n";
+    if (parted) {
+        text +=
+            "divergent: the lanes of a warp parted; such a branch stands at the line where the "
+            "straight piece of code that ends in it begins\n";
+    }
     return wrapped(text, 0);
 }
 
@@ -363,7 +424,8 @@ std::string text_of(const Report& report, const Symbols& symbols) {
     for (const std::string& note : report.notes)
         out += wrapped("Note: " + note, 0);
     if (!symbols.problem().empty()) out += wrapped("Note: " + symbols.problem(), 0);
-    return out + legend(report);
+    const std::string words = legend(report);
+    return words.empty() || report.notes.empty() ? out + words : out + "\n" + words;
 }
 
 }  // namespace emu::inspector

@@ -220,6 +220,36 @@ TEST_CASE("instructions of the same lines make one finding") {
     CHECK(explain({a, b}, Symbols()).size() == 2);
 }
 
+TEST_CASE("findings that one piece of advice is for are told once, with the other lines behind") {
+    const Party writes = thread_at(10, AccessKind::write, {2, 0, 0});
+    const Finding a = race(thread_at(20, AccessKind::read, {3, 0, 0}), writes);
+    const Finding b = race(thread_at(30, AccessKind::read, {3, 0, 0}), writes);
+    const Finding c = race(thread_at(10, AccessKind::read, {3, 0, 0}), writes);
+    std::string text = text_of(report_of({}, {a, b, c}), symbols);
+    CHECK(contains(text, "1 error found, in 3 places."));
+    CHECK(contains(text, "The same at other.cuh:7 (with line 104) and line 104."));
+
+    // Another variable, and a barrier missing at another place, are errors of their own.
+    Finding other = b;
+    other.object = "shared variable sums, 128 bytes";
+    text = text_of(report_of({}, {a, other, race(writes, a.first)}), symbols);
+    CHECK(contains(text, "3 errors found."));
+}
+
+TEST_CASE("a list in a detail stays a list in the text and becomes one line in the JSON") {
+    Finding finding{Fault::barrier,
+                    thread_at(20, AccessKind::read, {}),
+                    std::nullopt,
+                    "",
+                    "\n  thread (0,0,0): waits\n  thread (1,0,0): returned",
+                    1};
+    const Report report = report_of({}, {finding});
+    CHECK(contains(text_of(report, symbols),
+                   "same barrier:\n    thread (0,0,0): waits\n    thread (1,0,0): returned.\n"));
+    CHECK(contains(json_of(report, symbols),
+                   "same barrier: thread (0,0,0): waits thread (1,0,0): returned. "));
+}
+
 TEST_CASE("of what addr2line prints, the learner's innermost line is taken") {
     const auto places = places_of_addr2line(
         "0x0000000000401359\n"
