@@ -23,8 +23,8 @@ namespace {
 /// Code that no learner wrote: the emulator's headers, what the rewriter adds in front of a file,
 /// the system's headers.
 bool not_the_learners(const std::string& file) {
-    for (const char* const part :
-         {"/emulator/include/", ".cu.cpp", "/usr/include/", "/usr/lib/", "/usr/local/include/"}) {
+    for (const char* const part : {"/emulator/include/", "/emulator/runtime/", ".cu.cpp",
+                                   "/usr/include/", "/usr/lib/", "/usr/local/include/"}) {
         if (file.find(part) != std::string::npos) return true;
     }
     return false;
@@ -119,6 +119,11 @@ Symbols Symbols::read(const std::string& program, const std::set<Pc>& pcs) {
 Place Symbols::find(Pc pc) const {
     const auto found = places_.find(pc);
     return found == places_.end() ? Place{} : found->second;
+}
+
+Place Symbols::find_own(Pc pc) const {
+    const Place place = find(pc);
+    return not_the_learners(place.file) ? Place{} : place;
 }
 
 std::string SourceLines::line(const Place& place) {

@@ -38,6 +38,9 @@ public:
     /// Not known() where the program has no debug information for it.
     Place find(Pc pc) const;
 
+    /// The same, but not known() too where all the code there is the emulator's or the system's.
+    Place find_own(Pc pc) const;
+
     /// Why no place is known: a sentence, or empty.
     const std::string& problem() const { return problem_; }
 

@@ -270,6 +270,8 @@ TEST_CASE("of what addr2line prints, the learner's innermost line is taken") {
     CHECK(found.find(0x40135a) == Place{"/home/me/blur.cu", 10});
     CHECK_FALSE(found.find(0x401401).known());
     CHECK(found.find(0x401501) == Place{"/usr/include/c++/12/bits/stl_algobase.h", 254});
+    CHECK_FALSE(found.find_own(0x401501).known());
+    CHECK(found.find_own(0x40135a).known());
     CHECK_FALSE(found.find(0x401601).known());
     CHECK(found.find(0x401701) == Place{"/home/me/blur.cu", 5});
     CHECK_FALSE(found.find(0x999).known());
