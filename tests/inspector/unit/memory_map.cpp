@@ -64,10 +64,24 @@ TEST_CASE("an access that straddles the end") {
     const auto map = one(ObjectKind::device);
     const Access access = at(base + 992, 16);
     REQUIRE(map->holder(access) == nullptr);
+    REQUIRE(map->holder(at(base)) != nullptr);  // the instruction's slot is filled
+    REQUIRE(map->holder(access) == nullptr);
+
     const Misuse misuse = map->explain(access);
     CHECK(misuse.fault == Fault::out_of_bounds);
     CHECK(misuse.detail == "its last 8 bytes lie past the end");
     CHECK_FALSE(misuse.ends_kernel);
+}
+
+TEST_CASE("one byte too many, with the instruction's slot filled") {
+    MemoryMap map;
+    map.add(object(ObjectKind::device, base, 1003));
+    REQUIRE(map.holder(at(base)) != nullptr);
+    CHECK(map.holder(at(base + 1000, 4)) == nullptr);
+    CHECK(map.holder(at(base + 1000, 2)) != nullptr);
+    CHECK(map.holder(at(base + 1002, 1)) != nullptr);
+    CHECK(map.holder(at(base + 1003, 1)) == nullptr);
+    CHECK(map.explain(at(base + 1000, 4)).detail == "its last byte lies past the end");
 }
 
 TEST_CASE("the nearer of two objects is named") {
