@@ -82,33 +82,34 @@ unsigned lanes_a_pass(const Request& request) {
     return lanes;
 }
 
-/// Lanes that ask for different words of one bank take turns; so do atomics on the same word.
+/// Lanes that ask for different words of one bank take turns.
 void count_shared(const Request& request, AccessCounts& counts) {
     const unsigned width = lanes_a_pass(request);
     const std::uint32_t first = width == warp_lanes ? ~0u : (1u << width) - 1;
     for (unsigned lane = 0; lane < warp_lanes; lane += width) {
         const std::uint32_t lanes = request.lanes & first << lane;
         if (lanes == 0) continue;
-        const Addresses addresses(request, lanes);
         std::array<std::uint8_t, banks> turns{};
         unsigned most = 0;
-        const auto take = [&](std::uint64_t word) {
+        Addresses(request, lanes).pieces(request.bytes, bank_bytes, [&](std::uint64_t word) {
             most = std::max<unsigned>(most, ++turns[word % banks]);
-        };
-        if (request.kind == AccessKind::atomic) {
-            for (unsigned i = 0; i < addresses.count; ++i)
-                take(addresses.all[i] / bank_bytes);
-        } else {
-            addresses.pieces(request.bytes, bank_bytes, take);
-        }
+        });
         counts.wavefronts += most;
         ++counts.ideal_wavefronts;
     }
     counts.worst_ways = static_cast<unsigned>(counts.wavefronts);
-    if (request.kind == AccessKind::atomic) {
-        const Addresses addresses(request, request.lanes);
-        counts.contention = counts.worst_contention = addresses.most_alike();
-    }
+}
+
+/// Atomics take turns on the same word, too.
+void count_shared_atomic(const Request& request, AccessCounts& counts) {
+    const Addresses addresses(request, request.lanes);
+    std::array<std::uint8_t, banks> turns{};
+    for (unsigned i = 0; i < addresses.count; ++i)
+        counts.wavefronts = std::max<std::uint64_t>(counts.wavefronts,
+                                                    ++turns[addresses.all[i] / bank_bytes % banks]);
+    counts.ideal_wavefronts = 1;
+    counts.worst_ways = static_cast<unsigned>(counts.wavefronts);
+    counts.contention = counts.worst_contention = addresses.most_alike();
 }
 
 }  // namespace
@@ -140,10 +141,12 @@ AccessCounts counts_of(const Request& request) {
     counts.requests = 1;
     counts.accesses = static_cast<unsigned>(__builtin_popcount(request.lanes));
     counts.bytes = counts.accesses * request.bytes;
-    if (request.space == Space::shared) {
-        count_shared(request, counts);
-    } else {
+    if (request.space == Space::global) {
         count_global(request, counts);
+    } else if (request.kind == AccessKind::atomic) {
+        count_shared_atomic(request, counts);
+    } else {
+        count_shared(request, counts);
     }
     return counts;
 }

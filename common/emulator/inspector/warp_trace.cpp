@@ -45,7 +45,7 @@ bool BlockTrace::grow(Lane& lane) {
     std::uint64_t* chunk = lane.cut ? nullptr : take_chunk();
     if (chunk == nullptr) {
         lane.cut = true;
-        lane.room = 0;
+        lane.limit = lane.end;
         ++lost_;
         return false;
     }
@@ -56,7 +56,7 @@ bool BlockTrace::grow(Lane& lane) {
         std::memcpy(&lane.end[1], &chunk, sizeof chunk);
     }
     lane.end = chunk;
-    lane.room = chunk_words - event_words;
+    lane.limit = chunk + chunk_words - go_on_words - access_words + 1;
     return true;
 }
 
@@ -66,19 +66,50 @@ struct BlockTrace::Replay {
     std::array<const std::uint64_t*, warp_lanes> at;
     std::array<std::uint64_t*, warp_lanes> chunk;
     std::vector<std::uint64_t*>& free;
+    std::uint64_t chosen = nothing;  ///< the word of the lanes that go next
+    std::uint32_t together = 0;      ///< those lanes
+    std::uint32_t active = 0;        ///< lanes that have events
+    bool in_step = false;            ///< all active lanes have `chosen` next
+
+    explicit Replay(std::vector<std::uint64_t*>& free_chunks) : free(free_chunks) {
+        word.fill(nothing);
+    }
 
     void start(unsigned lane, const Lane& from) {
-        word[lane] = nothing;
         if (from.begin == nullptr) return;
         *from.end = nothing;
         chunk[lane] = from.begin;
         at[lane] = from.begin;
+        active |= 1u << lane;
         load(lane);
     }
 
-    void advance(unsigned lane, unsigned words) {
-        at[lane] += words;
-        load(lane);
+    /// Finds who goes next. False: nobody has events.
+    bool choose() {
+        if (in_step) return true;
+        chosen = *std::min_element(word.begin(), word.end());
+        together = 0;
+        for (unsigned lane = 0; lane < warp_lanes; ++lane)
+            together |= std::uint32_t(word[lane] == chosen) << lane;
+        return chosen != nothing;
+    }
+
+    /// Calls `take(lane, event)` for the lanes that go, and goes `words` words on.
+    template <class Take>
+    void advance(unsigned words, Take take) {
+        const std::uint32_t was_active = active;
+        std::uint64_t different = 0;
+        std::uint64_t next = 0;
+        for (std::uint32_t left = together; left != 0; left &= left - 1) {
+            const unsigned lane = static_cast<unsigned>(__builtin_ctz(left));
+            take(lane, at[lane]);
+            at[lane] += words;
+            load(lane);
+            if (left == together) next = word[lane];
+            different |= word[lane] ^ next;
+        }
+        in_step = together == was_active && different == 0 && next != nothing;
+        chosen = next;
     }
 
     void load(unsigned lane) {
@@ -91,7 +122,10 @@ struct BlockTrace::Replay {
             at[lane] = next;
             word[lane] = *next;
         }
-        if (word[lane] == nothing) free.push_back(chunk[lane]);
+        if (word[lane] == nothing) {
+            free.push_back(chunk[lane]);
+            active &= ~(1u << lane);
+        }
     }
 };
 
@@ -104,35 +138,28 @@ void BlockTrace::flush_warp(unsigned warp, WarpSink& sink) {
     const unsigned first = warp * warp_lanes;
     const unsigned lanes =
         std::min<unsigned>(warp_lanes, static_cast<unsigned>(lanes_.size()) - first);
-    Replay replay{{}, {}, {}, free_};
-    replay.word.fill(nothing);
+    Replay replay(free_);
     for (unsigned lane = 0; lane < lanes; ++lane) {
         replay.start(lane, lanes_[first + lane]);
         lanes_[first + lane] = Lane();
     }
     Request request;
-    while (true) {
-        const std::uint64_t word = *std::min_element(replay.word.begin(), replay.word.end());
-        if (word == nothing) return;
-        std::uint32_t together = 0;
-        for (unsigned lane = 0; lane < warp_lanes; ++lane)
-            together |= std::uint32_t(replay.word[lane] == word) << lane;
-        const bool is_step = (word & bytes_mask) == 0;
-        if (is_step) {
-            depart(departures_[warp], word, together, sink);
-        } else {
-            request.pc = static_cast<Pc>(word >> pc_shift);
-            request.space = static_cast<Space>(word >> space_shift & 1);
-            request.kind = static_cast<AccessKind>(word >> kind_shift & 3);
-            request.bytes = static_cast<std::uint8_t>(word & bytes_mask);
-            request.lanes = together;
+    while (replay.choose()) {
+        const std::uint64_t word = replay.chosen;
+        if ((word & bytes_mask) == 0) {
+            depart(departures_[warp], word, replay.together, sink);
+            replay.advance(1, [](unsigned, const std::uint64_t*) {});
+            continue;
         }
-        for (std::uint32_t left = together; left != 0; left &= left - 1) {
-            const unsigned lane = static_cast<unsigned>(__builtin_ctz(left));
-            if (!is_step) request.address[lane] = replay.at[lane][1];
-            replay.advance(lane, is_step ? 1 : event_words);
-        }
-        if (!is_step) sink.request(request);
+        request.pc = static_cast<Pc>(word >> pc_shift);
+        request.space = static_cast<Space>(word >> space_shift & 1);
+        request.kind = static_cast<AccessKind>(word >> kind_shift & 3);
+        request.bytes = static_cast<std::uint8_t>(word & bytes_mask);
+        request.lanes = replay.together;
+        replay.advance(access_words, [&request](unsigned lane, const std::uint64_t* event) {
+            request.address[lane] = event[1];
+        });
+        sink.request(request);
     }
 }
 

@@ -33,20 +33,18 @@ public:
     /// from a function to the one that it calls; told apart up to 4000.
     void step(unsigned thread, Pc pc, unsigned depth) {
         Lane& lane = lanes_[thread];
-        if (lane.room < event_words && !grow(lane)) return;
+        if (lane.end >= lane.limit && !grow(lane)) return;
         *lane.end++ = word_of(pc, depth);
-        --lane.room;
     }
 
     /// `thread` accesses memory. At most 31 bytes.
     void access(unsigned thread, const Access& access, Space space, unsigned depth) {
         Lane& lane = lanes_[thread];
-        if (lane.room < event_words && !grow(lane)) return;
+        if (lane.end >= lane.limit && !grow(lane)) return;
         lane.end[0] =
             word_of(access.pc, depth) | word_of(space) | word_of(access.kind) | access.bytes;
         lane.end[1] = access.address;
-        lane.end += event_words;
-        lane.room -= event_words;
+        lane.end += access_words;
     }
 
     /// Tells `sink` what the warps did since they were last flushed. Where every thread waits, as
@@ -73,7 +71,8 @@ private:
     static constexpr unsigned space_shift = 7;
     static constexpr unsigned kind_shift = 5;
     static constexpr std::uint64_t bytes_mask = 31;  ///< never 0 in an access, always in a step
-    static constexpr unsigned event_words = 2;
+    static constexpr unsigned access_words = 2;
+    static constexpr unsigned go_on_words = 2;
     /// An odd number of cache lines, so that chunks do not all start in the same sets of a cache.
     static constexpr unsigned chunk_words = 72;
     static constexpr unsigned slab_chunks = 128;
@@ -81,7 +80,7 @@ private:
     struct Lane {
         std::uint64_t* begin = nullptr;  ///< its first chunk; null: no events
         std::uint64_t* end = nullptr;    ///< where the next event goes
-        unsigned room = 0;               ///< words left in the last chunk, but for `go_on`
+        std::uint64_t* limit = nullptr;  ///< from here on an access may not fit
         bool cut = false;                ///< an event was dropped, and with it those that follow
     };
 
