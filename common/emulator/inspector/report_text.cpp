@@ -88,6 +88,14 @@ std::string wrapped(const std::string& text, std::size_t indent) {
     return out;
 }
 
+/// A heading with a rule behind it, so that it is found when scrolling.
+std::string heading(const std::string& text) {
+    const std::string start = "--- " + text + " ";
+    const std::size_t width = width_of(start);
+    if (width > columns) return wrapped("--- " + text, 0);
+    return start + std::string(columns - width, '-') + "\n";
+}
+
 std::string indented(const mf::Table& table) {
     std::ostringstream text;
     table.print(text);
@@ -324,7 +332,7 @@ std::vector<std::vector<std::string>> rows_of(const LineCounts& line) {
 std::string lines_text(const KernelReport& kernel, const Symbols& symbols, SourceLines& sources) {
     mf::Table table(
         {"lines, worst first", "requests", "lanes/req", "each", "ideal", "worst", "too many"});
-    std::vector<std::string> headings;  // of the row with that index, or empty
+    std::vector<std::string> sources_of;  // above the row of that index, or empty
     std::size_t shown = 0;
     std::size_t left_out = 0;
     for (const LineCounts& line : lines_of(kernel, symbols)) {
@@ -337,8 +345,8 @@ std::string lines_text(const KernelReport& kernel, const Symbols& symbols, Sourc
         ++shown;
         const std::string source = sources.line(line.place);
         const std::string place = "  " + place_text(line.place, line.pc);
-        headings.push_back(cut(source.empty() ? place : place + "   " + source, columns - 2));
-        headings.resize(headings.size() + rows.size() - 1);
+        sources_of.push_back(cut(source.empty() ? place : place + "   " + source, columns - 2));
+        sources_of.resize(sources_of.size() + rows.size() - 1);
         for (const auto& row : rows)
             table.add_row(row);
     }
@@ -348,9 +356,9 @@ std::string lines_text(const KernelReport& kernel, const Symbols& symbols, Sourc
     std::istringstream rows(text.str());
     std::string row;
     std::getline(rows, row);
-    std::string out = "  " + row + "\n";
-    for (const std::string& heading : headings) {
-        if (!heading.empty()) out += "  " + heading + "\n";
+    std::string out = "\n  " + row + "\n";
+    for (const std::string& line : sources_of) {
+        if (!line.empty()) out += "  " + line + "\n";
         std::getline(rows, row);
         out += "  " + row + "\n";
     }
@@ -362,14 +370,13 @@ std::string lines_text(const KernelReport& kernel, const Symbols& symbols, Sourc
 
 std::string text_of(const KernelReport& kernel, const Symbols& symbols, SourceLines& sources) {
     const PlaceCounts totals = totals_of(kernel);
-    std::string head = "Kernel " + kernel.name + ": " + plural(kernel.launches, "launch");
-    if (kernel.launches != 1) head.insert(head.size() - 1, "e");
-    head += ", grid " + text_of(kernel.grid) + ", block " + text_of(kernel.block);
+    std::string shape = kernel.launches == 1 ? "1 launch" : grouped(kernel.launches) + " launches";
+    shape += ", grid " + text_of(kernel.grid) + ", block " + text_of(kernel.block);
     if (kernel.dynamic_shared > 0)
-        head += ", " + grouped(kernel.dynamic_shared) + " bytes of dynamic shared memory";
+        shape += ", " + grouped(kernel.dynamic_shared) + " bytes of dynamic shared memory";
     if (!any(totals, Space::global) && !any(totals, Space::shared) && kernel.lost_events == 0)
-        return wrapped(head + "; no memory accesses counted", 0) + "\n";
-    std::string out = wrapped(head, 0);
+        return wrapped("Kernel " + kernel.name + ": " + shape + "; no memory accesses", 0) + "\n";
+    std::string out = heading("Kernel " + kernel.name) + wrapped(shape, 2);
     out += kernel.counted_blocks == kernel.blocks
                ? "  counted: all of " + plural(kernel.blocks, "block")
                : "  counted: " + grouped(kernel.counted_blocks) + " of " +
@@ -417,7 +424,7 @@ std::string legend(const Report& report) {
 
 std::string text_of(const Report& report, const Symbols& symbols) {
     SourceLines sources;
-    std::string out = wrapped("Inspected: " + report.program, 0) + "\n";
+    std::string out = "\n" + heading("Inspection of " + report.program);
     out += findings_text(report, symbols, sources);
     for (const KernelReport& kernel : report.kernels)
         out += text_of(kernel, symbols, sources);

@@ -315,7 +315,7 @@ TEST_CASE("the text gives each kernel's totals and says what was counted") {
     KernelReport kernel = kernel_report();
     std::string text = text_of(report_of({kernel}), symbols);
     CHECK(contains(text, "No errors found."));
-    CHECK(contains(text, "Kernel blur: 1 launch, grid (4,2,1), block (16,16,1)\n"));
+    CHECK(contains(text, "Kernel blur ---"));
     CHECK(contains(text, "counted: all of 8 blocks"));
     CHECK(contains(text, "threads read 1.00 bytes for each byte"));
     CHECK(contains(text, "sectors hold 4.00 times the distinct bytes"));
