@@ -140,7 +140,7 @@ std::string place_text(const Place& place, Pc pc) {
 /// object, on different lines.
 using Alike = std::vector<const ExplainedFinding*>;
 
-std::vector<Alike> grouped(const std::vector<ExplainedFinding>& all) {
+std::vector<Alike> groups_of(const std::vector<ExplainedFinding>& all) {
     std::vector<Alike> groups;
     for (const ExplainedFinding& e : all) {
         const auto known = std::find_if(groups.begin(), groups.end(), [&](const Alike& group) {
@@ -205,7 +205,7 @@ std::string findings_text(const Report& report, const Symbols& symbols, SourceLi
                    0) +
                "\n";
     }
-    const auto groups = grouped(all);
+    const auto groups = groups_of(all);
     std::string out = plural(groups.size(), "error") + " found";
     if (all.size() > groups.size()) out += ", in " + plural(all.size(), "place");
     out += ".\n\n";
