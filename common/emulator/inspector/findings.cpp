@@ -46,14 +46,14 @@ const char* name_of(Fault fault) {
     return "unknown";
 }
 
-void Findings::add(const Finding& finding) {
-    for (Finding& known : all_) {
-        if (same(known, finding)) {
-            known.times += finding.times;
-            return;
-        }
+std::size_t Findings::add(const Finding& finding) {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        if (!same(all_[i], finding)) continue;
+        all_[i].times += finding.times;
+        return i;
     }
     all_.push_back(finding);
+    return all_.size() - 1;
 }
 
 }  // namespace emu::inspector

@@ -2,6 +2,7 @@
 /// What is wrong with a program: each fault once, however often it happens.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,7 +63,8 @@ struct Finding {
 class Findings {
 public:
     /// Adds a finding; one of the same fault, kernel and instructions is counted as the same.
-    void add(const Finding& finding);
+    /// Returns where it stands in all().
+    std::size_t add(const Finding& finding);
 
     const std::vector<Finding>& all() const { return all_; }
     bool empty() const { return all_.empty(); }

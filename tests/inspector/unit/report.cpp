@@ -94,10 +94,10 @@ TEST_CASE("a finding that comes again is counted, not repeated") {
                                thread_at(10, AccessKind::write, {2, 0, 0}));
     Findings findings;
     CHECK(findings.empty());
-    findings.add(first);
+    CHECK(findings.add(first) == 0);
     Finding other_thread = first;
     other_thread.first.thread = {9, 0, 0};
-    findings.add(other_thread);
+    CHECK(findings.add(other_thread) == 0);
     REQUIRE(findings.all().size() == 1);
     CHECK(findings.all()[0].times == 2);
     CHECK(findings.all()[0].first.thread.x == 3);
