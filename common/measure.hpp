@@ -92,6 +92,10 @@ inline std::vector<Series> take_samples_on_device(const MeasurePlan& plan, cudaS
     const bool emulated = current_device().emulated;
     MeasurePlan fitting = plan;
     if (emulated) fitting.warm_up_ms = std::min(plan.warm_up_ms, emulated_warm_up_ms);
+    if (!attached_tool().empty()) {  // its times mean nothing, and it makes each launch slow
+        fitting.warm_up_ms = 0;
+        fitting.repeats = fitting.inner = 1;
+    }
     auto all =
         take_samples(fitting, subjects, [stream](const std::vector<Series*>& series, bool after) {
             const double mhz = sm_clock_mhz(stream);
@@ -172,6 +176,7 @@ inline std::vector<Series> measure_host_variants(const MeasurePlan& plan,
             CUDA_CHECK(cudaDeviceSynchronize());
         };
         subject.time = [&variant](int launches) { return detail::time_by_host(variant, launches); };
+        subject.least_ms = 0;  // the steps of the host's clock are nanoseconds
         subject.validate = [&variant](int launches) {
             detail::require_idle_after(variant.name, [&variant, launches] {
                 return detail::time_by_host(variant, launches).total_ms;

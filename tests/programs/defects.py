@@ -18,6 +18,7 @@ from pathlib import Path
 
 EVENTS = "01_event_timing/event_timing.cu"
 SAXPY = "02_saxpy_bandwidth/saxpy_bandwidth.cu"
+COPY = "03_copy_cost/copy_cost.cu"
 BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
 REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
@@ -68,6 +69,22 @@ DEFECTS = {
         SAXPY,
         "        version->launch(n, launches % 2",
         "        version->launch(launches < 3 ? n : n / 2, launches % 2",
+    ),
+    "copy_cost_drops_tail": (
+        COPY,
+        "(n + threads_per_block - 1) / threads_per_block",
+        "std::max<std::int64_t>(n / threads_per_block, 1)",
+    ),
+    "copy_cost_host_drops_last": (COPY, "return share(0, n);", "return share(0, n - 1);"),
+    "copy_cost_stops_working_when_timed": (
+        COPY,
+        "work_.launch(resident_.get(), n(), stream);",
+        "work_.launch(resident_.get(), done_.gpu_resident < 3 ? n() : n() / 2, stream);",
+    ),
+    "copy_cost_without_wait": (
+        COPY,
+        "        CUDA_CHECK(cudaStreamSynchronize(stream_));\n        ++done;\n",
+        "        ++done;\n",
     ),
     "blur_without_barrier": (BLUR, "    __syncthreads();\n", ""),
     "blur_wrong_divisor": (BLUR, "inside(x, width) * inside(y, height)", "9"),

@@ -22,6 +22,7 @@ EMULATED = os.environ.get("BACKEND", "emulator") == "emulator"
 PROGRAMS = (
     "event_timing",
     "saxpy_bandwidth",
+    "copy_cost",
     "box_blur",
     "histogram_reduction",
     "reduction_timing",
@@ -31,6 +32,7 @@ PROGRAMS = (
 SHORT = ("--repeats", "2", "--inner", "1")
 SMALL = {
     "event_timing": ("--longest", "10", *SHORT),
+    "copy_cost": ("--n", "1000", "--limit", "1", *SHORT),
     "saxpy_bandwidth": ("--n", "1000", *SHORT),
     "box_blur": ("--size", "40x30", *SHORT),
     "histogram_reduction": ("--size", "40x30", *SHORT),
