@@ -48,7 +48,9 @@ class CopyCost(ProgramTest):
         for number in (1, 2, 3):
             self.assertRegex(result.out, rf"(?m)^  {number}\. ")
         # Two samples decide nothing.
-        self.assertEqual(len(re.findall("is faster than cpu_.* nowhere for certain", result.out)), 6)
+        self.assertEqual(
+            len(re.findall("is faster than cpu_.* nowhere for certain", result.out)), 6
+        )
 
     def test_record(self):
         record = self.record("copy_cost", "--n", "5000", *QUICK)
