@@ -22,6 +22,7 @@ COPY = "03_copy_cost/copy_cost.cu"
 BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
 REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
+COMPLETE = "09_complete_task/complete_task.cu"
 
 # name: (file, text, text instead)
 DEFECTS = {
@@ -148,6 +149,34 @@ DEFECTS = {
         "08_reduction_timing/reduction_timing.cu",
         "version.launch(pixels.get(), to, input.size(), s);",
         "version.launch(pixels.get(), to, (input.size() + 1) / 2, s);",
+    ),
+    "complete_without_clearing": (
+        COMPLETE,
+        "        histogram::clear(counts_.get(), streams_[0]);\n",
+        "",
+    ),
+    "complete_drops_tail_chunk": (
+        COMPLETE,
+        "enqueue(begin, std::min(chunk, n_ - begin),",
+        "enqueue(begin, n_ - begin < chunk ? 0 : chunk,",
+    ),
+    "complete_wide_drops_rest": (COMPLETE, "    if (behind < n) ", "    if (behind + 1 < n) "),
+    "complete_wrong_sum": (COMPLETE, "sum += bin * ", "sum += (bin & 127) * "),
+    "complete_without_waiting_for_the_clear": (
+        COMPLETE,
+        "        if (scheme_.chunks > 1) let_wait(streams_[1], cleared_, streams_[0]);\n",
+        "",
+    ),
+    "complete_without_waiting_for_the_other_stream": (
+        COMPLETE,
+        "        if (scheme_.chunks > 1) let_wait(streams_[0], counted_, streams_[1]);\n",
+        "",
+    ),
+    "complete_without_waiting_for_the_device": (COMPLETE, "        streams_[0].synchronize();\n", ""),
+    "complete_stops_working_when_timed": (
+        COMPLETE,
+        "        scheme_.count(pixels, counts_.get(), size, stream);\n",
+        "        if (verified_ < 4) scheme_.count(pixels, counts_.get(), size, stream);\n",
     ),
 }  # fmt: skip
 

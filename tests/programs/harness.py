@@ -26,6 +26,7 @@ PROGRAMS = (
     "box_blur",
     "histogram_reduction",
     "reduction_timing",
+    "complete_task",
 )
 
 # Options that make each program's measurement as short as a measurement can be.
@@ -37,6 +38,7 @@ SMALL = {
     "box_blur": ("--size", "40x30", *SHORT),
     "histogram_reduction": ("--size", "40x30", *SHORT),
     "reduction_timing": ("--n", "1000", *SHORT),
+    "complete_task": ("--size", "40x30", *SHORT),
 }
 
 # A rate, wherever it is printed.
