@@ -155,12 +155,12 @@ void Counts::request(const Request& request) {
     const std::uint64_t key = std::uint64_t(request.pc) << 3 |
                               static_cast<unsigned>(request.space) << 2 |
                               static_cast<unsigned>(request.kind);
-    accesses_.find(key, {request.pc, request.space, request.kind, {}})
+    accesses_.find(key + 1, {request.pc, request.space, request.kind, {}})
         .counts.add(counts_of(request));
 }
 
 void Counts::branch(Pc pc, Pc next, std::uint32_t, bool diverged) {
-    Step& step = steps_.find(pc, {pc, next, false, 0, 0});
+    Step& step = steps_.find(pc + std::uint64_t(1), {pc, next, false, 0, 0});
     step.branches |= diverged || next != step.next;
     ++step.times;
     if (diverged) ++step.diverged;

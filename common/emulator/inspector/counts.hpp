@@ -3,11 +3,10 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <vector>
 
+#include "place_table.hpp"
 #include "request.hpp"
 
 namespace emu::inspector {
@@ -22,9 +21,8 @@ struct AccessCounts {
     std::uint64_t wavefronts = 0;        ///< shared: passes over the banks that a request takes
     std::uint64_t ideal_wavefronts = 0;  ///< as if without bank conflicts
     unsigned worst_ways = 0;             ///< shared: the most passes that one request took
-    std::uint64_t contention =
-        0;  ///< atomics: for each request the most lanes at one address, summed
-    unsigned worst_contention = 0;  ///< atomics: the most lanes of a request at one address
+    std::uint64_t contention = 0;        ///< atomics: a request's most lanes at one address, summed
+    unsigned worst_contention = 0;       ///< atomics: the most of one request
 
     void add(const AccessCounts& other);
 };
@@ -45,55 +43,6 @@ struct PlaceCounts {
         return access[static_cast<unsigned>(space)][static_cast<unsigned>(kind)];
     }
     void add(const PlaceCounts& other);
-};
-
-/// Finds what belongs to a number at once, as a map does not.
-template <class Place>
-class PlaceTable {
-public:
-    /// The place of `key`, which is not 0; made of `fresh` if there is none.
-    Place& find(std::uint64_t key, const Place& fresh) {
-        std::size_t slot = slot_of(key);
-        while (slots_[slot].key != key) {
-            if (slots_[slot].key == 0) return add(key, fresh);
-            slot = (slot + 1) & (slots_.size() - 1);
-        }
-        return places_[slots_[slot].index];
-    }
-
-    const std::vector<Place>& all() const { return places_; }
-
-private:
-    struct Slot {
-        std::uint64_t key = 0;
-        std::size_t index = 0;
-    };
-
-    std::size_t slot_of(std::uint64_t key) const {
-        return (key * 0x9E3779B97F4A7C15u >> 32) & (slots_.size() - 1);
-    }
-
-    Place& add(std::uint64_t key, const Place& fresh) {
-        places_.push_back(fresh);
-        if (places_.size() * 2 > slots_.size()) {
-            std::vector<Slot> old(slots_.size() * 2);
-            old.swap(slots_);
-            for (const Slot& slot : old)
-                if (slot.key != 0) put(slot);
-        }
-        put({key, places_.size() - 1});
-        return places_.back();
-    }
-
-    void put(const Slot& what) {
-        std::size_t slot = slot_of(what.key);
-        while (slots_[slot].key != 0)
-            slot = (slot + 1) & (slots_.size() - 1);
-        slots_[slot] = what;
-    }
-
-    std::vector<Slot> slots_{64};
-    std::vector<Place> places_;
 };
 
 /// Counts requests and branches by instruction.

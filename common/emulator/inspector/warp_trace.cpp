@@ -66,12 +66,15 @@ struct BlockTrace::Replay {
     std::array<const std::uint64_t*, warp_lanes> at;
     std::array<std::uint64_t*, warp_lanes> chunk;
     std::vector<std::uint64_t*>& free;
+    PlaceTable<Pc>& loop_ends;
     std::uint64_t chosen = nothing;  ///< the word of the lanes that go next
     std::uint32_t together = 0;      ///< those lanes
     std::uint32_t active = 0;        ///< lanes that have events
+    std::uint32_t jumping = 0;       ///< lanes that jump back next and have not waited yet
     bool in_step = false;            ///< all active lanes have `chosen` next
 
-    explicit Replay(std::vector<std::uint64_t*>& free_chunks) : free(free_chunks) {
+    Replay(std::vector<std::uint64_t*>& free_chunks, PlaceTable<Pc>& ends)
+        : free(free_chunks), loop_ends(ends) {
         word.fill(nothing);
     }
 
@@ -86,12 +89,30 @@ struct BlockTrace::Replay {
 
     /// Finds who goes next. False: nobody has events.
     bool choose() {
-        if (in_step) return true;
-        chosen = *std::min_element(word.begin(), word.end());
-        together = 0;
-        for (unsigned lane = 0; lane < warp_lanes; ++lane)
-            together |= std::uint32_t(word[lane] == chosen) << lane;
-        return chosen != nothing;
+        while (!in_step) {
+            for_each(jumping, [this](unsigned lane) {
+                const Pc end =
+                    loop_ends.find(static_cast<Pc>(word[lane] >> pc_shift) + std::uint64_t(1), 0);
+                word[lane] = word[lane] >> depth_shift << depth_shift |
+                             std::uint64_t(end) << pc_shift | waits;
+            });
+            jumping = 0;
+            chosen = *std::min_element(word.begin(), word.end());
+            together = 0;
+            for (unsigned lane = 0; lane < warp_lanes; ++lane)
+                together |= std::uint32_t(word[lane] == chosen) << lane;
+            if (chosen == nothing) return false;
+            if ((chosen & what_mask) != waits) return true;
+            for_each(together, [this](unsigned lane) { word[lane] = *at[lane] & ~jumps_back; });
+        }
+        jumping = 0;
+        return true;
+    }
+
+    template <class Act>
+    static void for_each(std::uint32_t lanes, Act act) {
+        for (; lanes != 0; lanes &= lanes - 1)
+            act(static_cast<unsigned>(__builtin_ctz(lanes)));
     }
 
     /// Calls `take(lane, event)` for the lanes that go, and goes `words` words on.
@@ -100,16 +121,15 @@ struct BlockTrace::Replay {
         const std::uint32_t was_active = active;
         std::uint64_t different = 0;
         std::uint64_t next = 0;
-        for (std::uint32_t left = together; left != 0; left &= left - 1) {
-            const unsigned lane = static_cast<unsigned>(__builtin_ctz(left));
+        for_each(together, [&](unsigned lane) {
             take(lane, at[lane]);
             at[lane] += words;
             load(lane);
-            if (left == together) next = word[lane];
+            if (next == 0) next = word[lane];
             different |= word[lane] ^ next;
-        }
+        });
         in_step = together == was_active && different == 0 && next != nothing;
-        chosen = next;
+        chosen = next & ~jumps_back;
     }
 
     void load(unsigned lane) {
@@ -125,6 +145,8 @@ struct BlockTrace::Replay {
         if (word[lane] == nothing) {
             free.push_back(chunk[lane]);
             active &= ~(1u << lane);
+        } else if ((word[lane] & jumps_back) != 0) {
+            jumping |= 1u << lane;
         }
     }
 };
@@ -138,10 +160,12 @@ void BlockTrace::flush_warp(unsigned warp, WarpSink& sink) {
     const unsigned first = warp * warp_lanes;
     const unsigned lanes =
         std::min<unsigned>(warp_lanes, static_cast<unsigned>(lanes_.size()) - first);
-    Replay replay(free_);
+    Replay replay(free_, loop_ends_);
     for (unsigned lane = 0; lane < lanes; ++lane) {
         replay.start(lane, lanes_[first + lane]);
-        lanes_[first + lane] = Lane();
+        Lane& from = lanes_[first + lane];
+        from.begin = from.end = from.limit = nullptr;
+        from.cut = false;
     }
     Request request;
     while (replay.choose()) {

@@ -6,15 +6,19 @@
 /// replays every warp: of its lanes' next events, the ones in the deepest call and there at the
 /// smallest address go first, and all lanes whose next event is that one go together. Compilers lay
 /// code out in source order, so a loop's body comes before what follows the loop: lanes that leave
-/// a loop early, or skip what an `if` guards, wait where the others' paths meet theirs again.
+/// a loop early, or skip what an `if` guards, wait where the others' paths meet theirs again. Lanes
+/// that jump back, as by `continue`, wait for the others at the loop's end, as if all jumped there.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "access.hpp"
+#include "place_table.hpp"
 #include "request.hpp"
 
 namespace emu::inspector {
@@ -34,13 +38,21 @@ public:
     void step(unsigned thread, Pc pc, unsigned depth) {
         Lane& lane = lanes_[thread];
         if (lane.end >= lane.limit && !grow(lane)) return;
-        *lane.end++ = word_of(pc, depth);
+        const Pc last = lane.go_to(pc, depth);
+        std::uint64_t word = word_of(pc, depth);
+        if (pc <= last) {
+            word |= jumps_back;
+            Pc& end = loop_ends_.find(pc + std::uint64_t(1), 0);
+            if (end < last) end = last;
+        }
+        *lane.end++ = word;
     }
 
-    /// `thread` accesses memory. At most 31 bytes.
+    /// `thread` accesses memory. At most 16 bytes.
     void access(unsigned thread, const Access& access, Space space, unsigned depth) {
         Lane& lane = lanes_[thread];
         if (lane.end >= lane.limit && !grow(lane)) return;
+        lane.go_to(access.pc, depth);
         lane.end[0] =
             word_of(access.pc, depth) | word_of(space) | word_of(access.kind) | access.bytes;
         lane.end[1] = access.address;
@@ -61,13 +73,16 @@ public:
 private:
     /// A thread's events lie in a chain of chunks. An event is one word, its instruction; that of
     /// an access is followed by the address. The smallest word goes first, so from the top bit
-    /// down: 12 bits of inverted call depth, 32 of address of code, and for an access 1 of space, 2
-    /// of kind, 5 of size. Two words have a meaning of their own.
+    /// down: 12 bits of inverted call depth, 32 of address of code, 20 of what it is. Of an access
+    /// these hold 1 bit of space, 2 of kind, 5 of size. Two words have a meaning of their own.
     static constexpr std::uint64_t go_on = 0;         ///< the next word points to the next chunk
     static constexpr std::uint64_t nothing = ~go_on;  ///< the thread has no more events
     static constexpr unsigned depth_shift = 52;
     static constexpr unsigned depth_limit = 4000;
     static constexpr unsigned pc_shift = 20;
+    static constexpr std::uint64_t what_mask = (1u << pc_shift) - 1;
+    static constexpr std::uint64_t waits = what_mask;    ///< at a loop's end for its next turn
+    static constexpr std::uint64_t jumps_back = 1 << 8;  ///< a step that lies before the last one
     static constexpr unsigned space_shift = 7;
     static constexpr unsigned kind_shift = 5;
     static constexpr std::uint64_t bytes_mask = 31;  ///< never 0 in an access, always in a step
@@ -81,7 +96,18 @@ private:
         std::uint64_t* begin = nullptr;  ///< its first chunk; null: no events
         std::uint64_t* end = nullptr;    ///< where the next event goes
         std::uint64_t* limit = nullptr;  ///< from here on an access may not fit
-        bool cut = false;                ///< an event was dropped, and with it those that follow
+        /// By call depth: the last place in each function that has not returned. Deep calls share.
+        std::array<Pc, 8> last{};
+        unsigned depth = 0;  ///< of the last event
+        bool cut = false;    ///< an event was dropped, and with it those that follow
+
+        /// Gives the last place in the function that runs at `depth`; 0 if it has just begun.
+        Pc go_to(Pc pc, unsigned new_depth) {
+            for (; depth < new_depth; ++depth)
+                last[(depth + 1) % last.size()] = 0;
+            depth = new_depth;
+            return std::exchange(last[depth % last.size()], pc);
+        }
     };
 
     /// Lanes that went through a step together and have not all gone on.
@@ -114,6 +140,8 @@ private:
     std::vector<std::uint64_t*> free_;                ///< chunks
     std::vector<Lane> lanes_;                         ///< by thread
     std::vector<std::vector<Departure>> departures_;  ///< by warp
+    /// By the place where a loop's next turn begins: the last place from which lanes went there.
+    PlaceTable<Pc> loop_ends_;
     std::uint64_t lost_ = 0;
 };
 

@@ -205,6 +205,43 @@ TEST_CASE("a loop whose test lies below its body is matched all the same") {
     CHECK(recorder.lanes_at(41) == std::vector<std::uint32_t>{all_lanes});
 }
 
+TEST_CASE("lanes that jump back to a loop's top wait for the rest of the turn") {
+    const Recorder recorder = record(32, [](Thread& t) {
+        for (unsigned i = 0; i < 6; ++i) {
+            t.step(10);
+            t.read(11, 4 * t.number);
+            if ((t.number + i) % 2 == 0) continue;
+            t.step(20);
+            t.read(21, 4 * t.number);
+        }
+        t.step(30);
+        t.read(31, 4 * t.number);
+    });
+    CHECK(recorder.lanes_at(11) == std::vector<std::uint32_t>(6, all_lanes));
+    CHECK(recorder.lanes_at(21).size() == 6);
+    CHECK(recorder.lanes_at(31) == std::vector<std::uint32_t>{all_lanes});
+}
+
+TEST_CASE("a loop goes on behind a barrier in it") {
+    BlockTrace trace;
+    Recorder recorder;
+    trace.begin_block(32);
+    for (unsigned i = 0; i < 3; ++i) {
+        run(trace, 32, [i](Thread& t) {
+            t.step(10);
+            if (t.number >> i == 0) {
+                t.step(20);
+                t.read(21, 4 * t.number);
+            }
+            t.step(30);
+        });
+        trace.flush(recorder);
+    }
+    CHECK(recorder.lanes_at(21) == std::vector<std::uint32_t>{0x1, 0x3, 0xF});
+    CHECK(recorder.branches_at(30).size() == 2);
+    CHECK(recorder.branches_at(30)[0].next == 10);
+}
+
 TEST_CASE("lanes that return early are missing from what follows") {
     const Recorder recorder = record(32, [](Thread& t) {
         t.step(10);
