@@ -19,38 +19,38 @@ using OperationNumber = std::uint32_t;
 class OperationClocks {
 public:
     /// Work is put into a stream, behind all that is in it, all that the host has waited for, and
-    /// `predecessors` (earlier operations in other streams; 0 stands for none). Gives its number.
+    /// `predecessors` (earlier operations in any stream; 0 stands for none). Gives its number.
     OperationNumber enqueue(std::uint64_t stream, const std::vector<OperationNumber>& predecessors);
 
     /// The host has seen that `operation` is done, and so is all that happens before it.
     void host_waited(OperationNumber operation);
 
-    /// Whether the end of `before` is sure to precede the begin of `after`. Both are operations
-    /// that were enqueued; `after` is not yet known to be done, or the answer may be yes too often.
+    /// Whether the end of `before` is sure to precede the begin of `after`, of which the host has
+    /// not yet seen the end. An operation does not precede itself.
     bool ordered(OperationNumber before, OperationNumber after) const;
 
     /// Whether the host may rely on `operation` being done.
     bool host_knows(OperationNumber operation) const;
 
     /// The last operation that was enqueued; 0: none.
-    OperationNumber last() const { return settled_ + static_cast<OperationNumber>(known_.size()); }
+    OperationNumber last() const {
+        return settled_ + static_cast<OperationNumber>(operations_.size());
+    }
 
-    /// The host has seen the end of this operation and of all with smaller numbers, so that they
-    /// happen before everything that is enqueued or done from now on.
+    /// When this operation was the last one enqueued, the host knew that all were done: they happen
+    /// before everything that came later. Their clocks are gone.
     OperationNumber settled() const { return settled_; }
 
-    /// Bytes that the clocks take. They are given up, and everything counts as ordered that was
-    /// enqueued so far, at `memory_limit`.
+    /// Bytes that the clocks take. When they reach `memory_limit`, all that was enqueued so far is
+    /// taken for settled, which hides races but makes none up.
     std::size_t memory() const;
     static constexpr std::size_t memory_limit = std::size_t{256} << 20;
 
 private:
-    using StreamIndex = std::uint32_t;
-
-    struct Known {
-        StreamIndex stream;
+    struct Operation {
+        std::uint32_t stream;    ///< index
         std::uint32_t position;  ///< in its stream, from 1 on
-        std::size_t clock;       ///< where in `clocks_` lies what it knows of other streams
+        std::uint32_t clock;     ///< where in `clocks_` it says what is done in the other streams
         std::uint32_t width;     ///< entries of that clock
     };
     struct Stream {
@@ -58,19 +58,24 @@ private:
         OperationNumber newest = 0;  ///< 0: none
     };
 
-    StreamIndex index_of(std::uint64_t stream);
-    const Known* find(OperationNumber operation) const;
-    /// Raises `clock` to what `known` knows, itself included.
-    void merge(std::vector<std::uint32_t>& clock, const Known& known) const;
+    std::uint32_t index_of(std::uint64_t stream);
+    const Operation& at(OperationNumber operation) const {
+        return operations_[operation - settled_ - 1];
+    }
+    bool is_unsettled(OperationNumber operation) const {
+        return operation > settled_ && operation <= last();
+    }
+    /// Raises `clock` to what is done when `operation` is.
+    void merge(std::vector<std::uint32_t>& clock, const Operation& operation) const;
     void settle();
 
     OperationNumber settled_ = 0;
-    std::vector<Known> known_;  ///< of the operations behind `settled_`
-    std::vector<std::uint32_t> clocks_;
-    std::unordered_map<std::uint64_t, StreamIndex> indices_;
+    std::vector<Operation> operations_;  ///< those behind `settled_`
+    std::vector<std::uint32_t> clocks_;  ///< one after another, shared where equal
+    std::unordered_map<std::uint64_t, std::uint32_t> indices_;
     std::vector<Stream> streams_;
-    std::vector<std::uint32_t> host_;  ///< by stream: operations that the host knows to be done
-    std::vector<std::uint32_t> scratch_;
+    std::vector<std::uint32_t> host_;    ///< by stream: operations that the host knows to be done
+    std::vector<std::uint32_t> merged_;  ///< kept for its storage
 };
 
 }  // namespace emu::inspector
