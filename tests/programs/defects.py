@@ -22,6 +22,7 @@ COPY = "03_copy_cost/copy_cost.cu"
 BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
 REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
+VECTOR_ADD = "05_vector_add/vector_add.cu"
 COMPLETE = "09_complete_task/complete_task.cu"
 
 # name: (file, text, text instead)
@@ -124,6 +125,23 @@ DEFECTS = {
         HISTOGRAM,
         "        __syncthreads();  // outside the branch: all threads wait, not only those that added\n",
         "",
+    ),
+    "vector_add_unaligned_start": (
+        VECTOR_ADD,
+        "std::min(elements_to_boundary(y), n);",
+        "std::min<std::size_t>(0, n);",
+    ),
+    "vector_add_mixed_alignment": (
+        VECTOR_ADD,
+        "    if (!misaligned_alike(a, b, y)) return launch_scalar(",
+        "    if (n == 0) return launch_scalar(",
+    ),
+    "vector_add_drops_tail": (VECTOR_ADD, "if (i < n - 4 * vectors) {", "if (i < head) {"),
+    "vector_add_branch_left_out": (VECTOR_ADD, "        if (i < n) y[i] = a", "        y[i] = a"),
+    "vector_add_stops_working_when_timed": (
+        VECTOR_ADD,
+        "                                version.launch(n, a, b, y, s);\n",
+        "                                version.launch(n / 2, a, b, y, s);\n",
     ),
     "reduction_loses_the_second_pixel": (
         REDUCTION,
