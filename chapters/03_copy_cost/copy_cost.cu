@@ -38,6 +38,7 @@
 #include <utility>
 #include <vector>
 
+#include "affine.cuh"
 #include "buffer.hpp"
 #include "check.hpp"
 #include "device.hpp"
@@ -52,35 +53,8 @@ namespace {
 //! [includes]
 
 //! [reference]
-/// x -> multiplier * x + addend on unsigned numbers, modulo 2^32. So is any number of them in a
-/// row, which tells in one step what thousands of launches must have made of an element.
-struct Affine {
-    unsigned multiplier;
-    unsigned addend;
-
-    unsigned operator()(unsigned x) const { return multiplier * x + addend; }
-};
-
-/// First `f`, then `g`.
-Affine then(const Affine& f, const Affine& g) {
-    return {g.multiplier * f.multiplier, g(f.addend)};
-}
-
-/// `f` so many times in a row, by squaring.
-Affine repeated(Affine f, std::uint64_t times) {
-    Affine all{1, 0};
-    for (; times > 0; times /= 2) {
-        if (times % 2 == 1) all = then(all, f);
-        f = then(f, f);
-    }
-    return all;
-}
-
-/// The two changes to an element. The second is a step of a random number generator (the constants
-/// are those of Press et al., "Numerical Recipes in C", 2nd edition, chapter 7.1): each step needs
-/// the one before it, so that no compiler can shorten a chain of them.
+/// The two changes to an element are of the same kind: adding one, and a step of a chain.
 constexpr Affine plus_one{1, 1};
-constexpr Affine chain_step{1664525u, 1013904223u};
 //! [reference]
 
 //! [kernels]

@@ -19,6 +19,7 @@ from pathlib import Path
 EVENTS = "01_event_timing/event_timing.cu"
 SAXPY = "02_saxpy_bandwidth/saxpy_bandwidth.cu"
 COPY = "03_copy_cost/copy_cost.cu"
+STREAMS = "04_streams/streams.cu"
 BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
 REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
@@ -87,6 +88,22 @@ DEFECTS = {
         COPY,
         "        CUDA_CHECK(cudaStreamSynchronize(stream_));\n        ++done;\n",
         "        ++done;\n",
+    ),
+    "streams_drops_tail": (STREAMS, "begin < n; begin += size", "begin + size <= n; begin += size"),
+    "streams_wrong_offset": (
+        STREAMS,
+        "cudaMemcpyAsync(host.c + chunk.begin, arrays.c.get() + chunk.begin, bytes,",
+        "cudaMemcpyAsync(host.c + chunk.begin, arrays.c.get(), bytes,",
+    ),
+    "streams_without_dependency": (
+        STREAMS,
+        "    CUDA_CHECK(cudaStreamWaitEvent(consumer, produced, 0));\n",
+        "",
+    ),
+    "streams_without_join": (
+        STREAMS,
+        "            CUDA_CHECK(cudaStreamWaitEvent(main, finished_[i], 0));\n",
+        "",
     ),
     "blur_without_barrier": (BLUR, "    __syncthreads();\n", ""),
     "blur_wrong_divisor": (BLUR, "inside(x, width) * inside(y, height)", "9"),

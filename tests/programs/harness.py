@@ -23,6 +23,7 @@ PROGRAMS = (
     "event_timing",
     "saxpy_bandwidth",
     "copy_cost",
+    "streams",
     "vector_add",
     "box_blur",
     "histogram_reduction",
@@ -35,6 +36,7 @@ SHORT = ("--repeats", "2", "--inner", "1")
 SMALL = {
     "event_timing": ("--longest", "10", *SHORT),
     "copy_cost": ("--n", "1000", "--limit", "1", *SHORT),
+    "streams": ("--n", "1000", *SHORT),
     "saxpy_bandwidth": ("--n", "1000", *SHORT),
     "vector_add": ("--n", "1000", *SHORT),
     "box_blur": ("--size", "40x30", *SHORT),
