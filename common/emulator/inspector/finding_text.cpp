@@ -24,7 +24,7 @@ bool one_launch(const Finding& f) {
 }
 
 bool one_block(const Finding& f) {
-    return one_launch(f) && same(f.first.block, f.second->block);
+    return one_launch(f) && !f.second->anonymous && same(f.first.block, f.second->block);
 }
 
 std::string bytes_text(unsigned bytes) {
@@ -59,6 +59,7 @@ const char* does(AccessKind kind) {
 std::string subject(const Party& party) {
     switch (party.who) {
         case Party::Who::thread:
+            if (party.anonymous) return "a thread";
             return "thread " + text_of(party.thread) + " of block " + text_of(party.block);
         case Party::Who::operation:
             return party.kernel.empty() ? "a copy or fill" : "the call " + party.kernel;
@@ -104,7 +105,7 @@ std::string race_sentence(const Finding& f, const Place& first, const Place& sec
             where_other(first, second);
     if (f.fault == Fault::atomic_mixed) {
         text += "; an atomic access does not order a plain one";
-    } else if (one_block(f)) {
+    } else if (f.fault == Fault::shared_race || one_block(f)) {
         text += ", with no barrier in between";
     } else {
         text += "; nothing orders the two";

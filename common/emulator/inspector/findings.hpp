@@ -47,6 +47,7 @@ struct Party {
     std::string kernel;           ///< of a thread; else the call, such as cudaMemcpyAsync
     Triple block;                 ///< of a thread
     Triple thread;                ///< of a thread
+    bool anonymous = false;       ///< a thread, but which one was not kept
     std::uint32_t operation = 0;  ///< number of the launch or call, to tell two apart; 0: unknown
 };
 

@@ -31,7 +31,7 @@ void set_place(Json& object, const Place& place) {
 }
 
 Json json_of(const Party& party, const Place& place) {
-    const bool thread = party.who == Party::Who::thread;
+    const bool thread = party.who == Party::Who::thread && !party.anonymous;
     Json object = Json::object();
     object.set("who", name_of(party.who)).set("kind", name_of(party.kind));
     object.set("bytes", party.bytes);

@@ -190,6 +190,10 @@ TEST_CASE("advice on a race in global memory depends on who the two are") {
     other.kernel = "fill";
     CHECK(contains(said(other).sentence, "of kernel fill"));
 
+    other = thread_at(10, AccessKind::write, {});
+    other.anonymous = true;
+    CHECK(contains(said(other).sentence, "and a thread writes it at line 104"));
+
     Party copy;
     copy.who = Party::Who::operation;
     copy.kind = AccessKind::write;
