@@ -196,6 +196,7 @@ std::string text_of(const Alike& alike, SourceLines& sources) {
 
 std::string findings_text(const Report& report, const Symbols& symbols, SourceLines& sources) {
     const auto all = explain(report.findings, symbols);
+    if (all.empty() && report.kernels.empty()) return "No kernel ran, so nothing was looked at.\n";
     if (all.empty()) {
         return wrapped(
                    "No errors found. Looked for: accesses out of bounds, after free, misaligned, "
@@ -281,7 +282,29 @@ std::string shared_table(const PlaceCounts& totals) {
     return indented(table);
 }
 
-std::string control_text(const KernelReport& kernel, const PlaceCounts& totals) {
+/// "divergent branches: 552 of 67,865 (0.8 %): blur.cu:119 (400/2,000), blur.cu:87 (152/4,000)"
+std::string branches_text(const PlaceCounts& totals, std::vector<LineCounts> lines) {
+    if (totals.branches == 0) return "";
+    constexpr std::size_t shown = 6;
+    std::string text = "divergent branches: " + grouped(totals.divergent_branches) + " of " +
+                       grouped(totals.branches) + " (" +
+                       mf::fixed(100 * per(totals.divergent_branches, totals.branches), 1) + " %)";
+    std::stable_sort(lines.begin(), lines.end(), [](const LineCounts& a, const LineCounts& b) {
+        return a.counts.divergent_branches > b.counts.divergent_branches;
+    });
+    for (std::size_t i = 0; i < lines.size() && lines[i].counts.divergent_branches > 0; ++i) {
+        if (i == shown) {
+            text += ", and more";
+            break;
+        }
+        text += (i == 0 ? ": " : ", ") + place_text(lines[i].place, lines[i].pc) + " (" +
+                grouped(lines[i].counts.divergent_branches) + "/" +
+                grouped(lines[i].counts.branches) + ")";
+    }
+    return wrapped(text, 2);
+}
+
+std::string atomics_text(const PlaceCounts& totals) {
     std::string out;
     for (const Group& group : groups) {
         const AccessCounts& c = totals.of(group.space, group.kind);
@@ -289,12 +312,6 @@ std::string control_text(const KernelReport& kernel, const PlaceCounts& totals) 
         out += std::string("  ") + group.name +
                "s: lanes of a request at one address: " + ratio(c.contention, c.requests) +
                " on average, " + std::to_string(c.worst_contention) + " at worst\n";
-    }
-    if (kernel.barriers > 0) out += "  barriers: " + grouped(kernel.barriers) + "\n";
-    if (totals.branches > 0) {
-        out += "  branches: " + grouped(totals.branches) +
-               ", of which divergent: " + grouped(totals.divergent_branches) + " (" +
-               mf::fixed(100 * per(totals.divergent_branches, totals.branches), 1) + " %)\n";
     }
     return out;
 }
@@ -322,20 +339,16 @@ std::vector<std::vector<std::string>> rows_of(const LineCounts& line) {
             add("  lanes at one address", c, c.contention, c.requests, c.worst_contention);
         }
     }
-    if (line.counts.divergent_branches > 0) {
-        rows.push_back({"    branches: divergent", grouped(line.counts.branches), "-", "-", "-",
-                        "-", grouped(line.counts.divergent_branches)});
-    }
     return rows;
 }
 
-std::string lines_text(const KernelReport& kernel, const Symbols& symbols, SourceLines& sources) {
+std::string lines_text(const std::vector<LineCounts>& lines, SourceLines& sources) {
     mf::Table table(
         {"lines, worst first", "requests", "lanes/req", "each", "ideal", "worst", "too many"});
     std::vector<std::string> sources_of;  // above the row of that index, or empty
     std::size_t shown = 0;
     std::size_t left_out = 0;
-    for (const LineCounts& line : lines_of(kernel, symbols)) {
+    for (const LineCounts& line : lines) {
         const auto rows = rows_of(line);
         if (rows.empty()) continue;
         if (shown == shown_lines) {
@@ -377,15 +390,18 @@ std::string text_of(const KernelReport& kernel, const Symbols& symbols, SourceLi
     if (!any(totals, Space::global) && !any(totals, Space::shared) && kernel.lost_events == 0)
         return wrapped("Kernel " + kernel.name + ": " + shape + "; no memory accesses", 0) + "\n";
     std::string out = heading("Kernel " + kernel.name) + wrapped(shape, 2);
-    out += kernel.counted_blocks == kernel.blocks
-               ? "  counted: all of " + plural(kernel.blocks, "block")
-               : "  counted: " + grouped(kernel.counted_blocks) + " of " +
-                     plural(kernel.blocks, "block");
+    out += "  sums over " +
+           (kernel.counted_blocks < kernel.blocks ? grouped(kernel.counted_blocks) + " of "
+            : kernel.blocks > 1                   ? "all "
+                                                  : "") +
+           plural(kernel.blocks, "block");
     if (kernel.lost_events > 0)
         out += "; not counted for want of memory: " + plural(kernel.lost_events, "event");
-    out += "\n" + global_table(kernel, totals) + shared_table(totals);
-    out += control_text(kernel, totals);
-    return out + lines_text(kernel, symbols, sources) + "\n";
+    const std::vector<LineCounts> lines = lines_of(kernel, symbols);
+    out += "\n" + global_table(kernel, totals) + shared_table(totals) + atomics_text(totals);
+    if (kernel.barriers > 0) out += "  barriers: " + grouped(kernel.barriers) + "\n";
+    out += branches_text(totals, lines);
+    return out + lines_text(lines, sources) + "\n";
 }
 
 /// Explains the words that stand above.
@@ -424,7 +440,7 @@ std::string legend(const Report& report) {
 
 std::string text_of(const Report& report, const Symbols& symbols) {
     SourceLines sources;
-    std::string out = "\n" + heading("Inspection of " + report.program);
+    std::string out = "\n" + heading("Inspection of " + file_name(report.program));
     out += findings_text(report, symbols, sources);
     for (const KernelReport& kernel : report.kernels)
         out += text_of(kernel, symbols, sources);

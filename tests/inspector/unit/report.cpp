@@ -320,7 +320,7 @@ TEST_CASE("the text gives each kernel's totals and says what was counted") {
     std::string text = text_of(report_of({kernel}), symbols);
     CHECK(contains(text, "No errors found."));
     CHECK(contains(text, "Kernel blur ---"));
-    CHECK(contains(text, "counted: all of 8 blocks"));
+    CHECK(contains(text, "sums over all 8 blocks"));
     CHECK(contains(text, "threads read 1.00 bytes for each byte"));
     CHECK(contains(text, "sectors hold 4.00 times the distinct bytes"));
     CHECK(text.find("blur.cu:112") < text.find("blur.cu:104"));
@@ -330,8 +330,25 @@ TEST_CASE("the text gives each kernel's totals and says what was counted") {
     kernel.lost_events = 5;
     text = text_of(report_of({kernel}), symbols);
     CHECK(contains(text, "3 launches"));
-    CHECK(contains(text, "counted: 8 of 24,000 blocks"));
+    CHECK(contains(text, "sums over 8 of 24,000 blocks"));
     CHECK(contains(text, "5 events"));
+}
+
+TEST_CASE("divergent branches are told by line, the most divergent first") {
+    KernelReport kernel = kernel_report();
+    kernel.places[10].branches = 1000;
+    kernel.places[10].divergent_branches = 5;
+    kernel.places[20].branches = 1000;
+    kernel.places[20].divergent_branches = 95;
+    const std::string text = text_of(report_of({kernel}), symbols);
+    CHECK(contains(text,
+                   "divergent branches: 100 of 2,000 (5.0 %): blur.cu:112 (95/1,000), "
+                   "blur.cu:104 (5/1,000)\n"));
+}
+
+TEST_CASE("a program that launches nothing is told so") {
+    CHECK(contains(text_of(report_of({}), symbols), "No kernel ran"));
+    CHECK_FALSE(contains(text_of(report_of({}), symbols), "No errors"));
 }
 
 TEST_CASE("a kernel without memory accesses takes one line") {
