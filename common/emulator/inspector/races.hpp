@@ -11,19 +11,21 @@
 ///   none);
 /// - between operations and the host: OperationClocks.
 ///
-/// The order in which threads happened to run does not count. Blocks run one after another.
+/// The order in which threads happened to run does not count, but for one thing: a plain write of a
+/// thread that has used an atomic on the same address is not held against atomics before that one.
+/// The thread that drew the last ticket may set the counter back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <unordered_map>
-#include <vector>
 
 #include "access.hpp"
+#include "actors.hpp"
 #include "operation_clocks.hpp"
-#include "page_table.hpp"
+#include "shadow_memory.hpp"
+#include "stamp.hpp"
+#include "thread_order.hpp"
 
 namespace emu::inspector {
 
@@ -32,21 +34,20 @@ struct Conflict {
     enum class Who : std::uint8_t { thread, operation, host };
     Who who;
     AccessKind kind;
-    bool both_write;            ///< neither is a read: harmless if both leave the same value
+    bool both_write;            ///< both are plain writes: harmless if both leave the same value
     Pc pc;                      ///< 0: unknown
     OperationNumber operation;  ///< the launch, copy or fill; of the host: 0
     std::optional<ThreadPlace> thread;  ///< nothing: not a thread, or too long ago to say
     std::uint64_t address;              ///< first byte that both touch
 };
 
-/// How far a fence of a thread reaches.
-enum class FenceScope : std::uint8_t { block, device };
-
+/// Eras of 32 bits last for some hours. Then the past is forgotten, and with it the races between
+/// what was before and what comes after.
 class Races {
 public:
     /// `memory_limit`: bytes for what is kept about memory; pages beyond are not watched.
-    explicit Races(const OperationClocks& clocks, std::size_t memory_limit = std::size_t{1} << 30);
-    ~Races();
+    explicit Races(const OperationClocks& clocks, std::size_t memory_limit = std::size_t{1} << 30,
+                   Era most_eras = 0xf0000000);
     Races(const Races&) = delete;
     Races& operator=(const Races&) = delete;
 
@@ -55,11 +56,15 @@ public:
     /// `block`: linear index in the grid. Shared memory is new.
     void begin_block(std::uint64_t block);
     /// All threads of the block that have not returned met in a barrier.
-    void barrier();
-    /// The lanes of the mask `lanes` met in __syncwarp() or a primitive that does as much.
-    void warp_sync(unsigned warp, std::uint32_t lanes);
+    void barrier() { order_.barrier(); }
+    /// The lanes of the mask `lanes` met in a warp primitive; `orders_memory`: in __syncwarp().
+    void warp_sync(unsigned warp, std::uint32_t lanes, bool orders_memory = true) {
+        order_.warp_sync(warp, lanes, orders_memory);
+    }
     /// __threadfence_block(), or __threadfence() and __threadfence_system().
-    void fence(unsigned thread, FenceScope scope = FenceScope::device);
+    void fence(unsigned thread, FenceScope scope = FenceScope::device) {
+        order_.fence(thread, scope);
+    }
 
     /// A thread of the running block accesses memory. Gives an earlier access that it races with.
     std::optional<Conflict> access(const Access& access, Space space, unsigned thread);
@@ -76,12 +81,26 @@ public:
     void forget(std::uint64_t address, std::uint64_t bytes);
 
     /// Pages of 4 KiB that were not watched because the memory limit was reached.
-    std::uint64_t dropped_pages() const { return dropped_pages_; }
+    std::uint64_t dropped_pages() const { return memory_.dropped_pages(); }
+    /// Bytes that are kept about memory.
+    std::size_t memory() const { return memory_.memory(); }
 
 private:
-    const OperationClocks& clocks_;
-    std::size_t memory_limit_;
-    std::uint64_t dropped_pages_ = 0;
+    bool unordered(Stamp earlier, unsigned thread, Space space, std::uint64_t address);
+    bool unordered_before_block(Stamp earlier, unsigned thread, std::uint64_t address);
+    std::optional<Conflict> range(std::uint64_t address, std::uint64_t bytes, AccessKind kind,
+                                  Pc pc);
+    Conflict conflict(Stamp earlier, AccessKind kind, std::uint64_t address) const;
+    void restart_eras();
+
+    Era most_eras_;
+    Era now_ = 1;
+    OperationNumber launch_ = 0;
+    std::uint64_t block_number_ = 0;
+    Actors actors_;
+    ThreadOrder order_{now_};
+    ShadowMemory memory_;
+    PcNumbers pcs_;
 };
 
 }  // namespace emu::inspector

@@ -1,0 +1,242 @@
+#include "races.hpp"
+
+#include <algorithm>
+
+namespace emu::inspector {
+namespace {
+
+constexpr Era no_block = ~Era{0};
+
+bool can_race(AccessKind one, AccessKind other) {
+    return one == AccessKind::atomic ? other != AccessKind::atomic
+                                     : one == AccessKind::write || other != AccessKind::read;
+}
+
+/// Notes a read, or an atomic that a later one replaces as the last write.
+template <class Unordered>
+void keep(ShadowCell& cell, Stamp stamp, Unordered unordered) {
+    for (Stamp& other : cell.others) {
+        // Whatever is not in order with the old one is not in order with the new one either.
+        if (other == stamp || !unordered(other)) {
+            other = stamp;
+            return;
+        }
+    }
+    // Two are enough if they differ: one __syncwarp() must not hide both.
+    if (cell.others[0].warp() == cell.others[1].warp() && stamp.warp() != cell.others[0].warp())
+        cell.others[1] = stamp;
+}
+
+/// Looks for an earlier access that races with `stamp`, which is then noted. An empty stamp: none.
+/// `block`: the running block's first era; no_block if no thread is running.
+template <class Unordered>
+Stamp check(ShadowCell& cell, Stamp stamp, Era block, Unordered unordered) {
+    const AccessKind kind = stamp.kind();
+    const bool write_races = can_race(cell.write.kind(), kind) && unordered(cell.write);
+    Stamp found = write_races ? cell.write : Stamp();
+    if (kind == AccessKind::read) {
+        for (const Stamp other : cell.others) {
+            if (other.kind() == AccessKind::atomic && unordered(other)) found = other;
+        }
+        keep(cell, stamp, unordered);
+        return found;
+    }
+
+    // See the head of races.hpp.
+    const bool sets_back = kind == AccessKind::write && !write_races &&
+                           cell.write.kind() == AccessKind::atomic && cell.write.era() >= block;
+    for (const Stamp other : cell.others) {
+        if (other.kind() == AccessKind::atomic && sets_back) continue;
+        if (can_race(other.kind(), kind) && unordered(other)) found = other;
+    }
+    if (kind == AccessKind::write) {
+        cell = ShadowCell{stamp, {}};
+        return found;
+    }
+    // Atomics that nothing orders stay: a plain access may race with one of them only.
+    for (Stamp& other : cell.others) {
+        if (other.kind() != AccessKind::atomic) other = Stamp();
+    }
+    if (cell.write.kind() == AccessKind::atomic && unordered(cell.write))
+        keep(cell, cell.write, unordered);
+    cell.write = stamp;
+    return found;
+}
+
+}  // namespace
+
+Races::Races(const OperationClocks& clocks, std::size_t memory_limit, Era most_eras)
+    : most_eras_(most_eras), actors_(clocks, now_), memory_(memory_limit) {}
+
+void Races::begin_launch(OperationNumber launch) {
+    launch_ = launch;
+    order_.begin_launch();
+    actors_.begin(Actors::Kind::launch, launch);
+}
+
+void Races::begin_block(std::uint64_t block) {
+    if (now_ >= most_eras_) restart_eras();
+    actors_.begin(Actors::Kind::launch, launch_);
+    order_.begin_block();
+    actors_.begin_block(block);
+    block_number_ = block;
+}
+
+inline bool Races::unordered(Stamp earlier, unsigned thread, Space space, std::uint64_t address) {
+    const Era era = earlier.era();
+    if (era >= order_.block()) {
+        return era >= order_.known_to_all() && earlier.thread() != thread &&
+               !order_.follows_in_block(thread, earlier, address);
+    }
+    // The block before had other shared memory.
+    return space == Space::global && era >= actors_.settled() &&
+           unordered_before_block(earlier, thread, address);
+}
+
+bool Races::unordered_before_block(Stamp earlier, unsigned thread, std::uint64_t address) {
+    if (earlier.era() < actors_.present()) {
+        const Actors::Relation relation = actors_.relation(earlier.era());
+        if (relation != Actors::Relation::same) return relation == Actors::Relation::unordered;
+    }
+    return !order_.follows_across_blocks(thread, earlier, address);
+}
+
+std::optional<Conflict> Races::access(const Access& access, Space space, unsigned thread) {
+    if (access.kind == AccessKind::atomic) order_.acquire(space, access.address, thread);
+    const Stamp stamp(now_, thread, access.kind, pcs_.number(access.pc));
+    Stamp found;
+    std::uint64_t found_at = 0;
+    const std::uint64_t end = access.address + access.bytes;
+    // Only an unaligned access has a second piece, on the next page.
+    for (std::uint64_t begin = access.address; begin < end;) {
+        const std::uint64_t number = begin / page_bytes;
+        const std::uint64_t piece_end = std::min(end, (number + 1) * page_bytes);
+        const bool bytes = ((begin | piece_end) & 3) != 0;
+        ShadowPage& page = memory_.page(number);
+        if (page.watched &&
+            ((page.cells && (page.shift == 0 || !bytes)) || memory_.refine(number, page, bytes))) {
+            const std::uint64_t step = std::uint64_t{1} << page.shift;
+            ShadowCell* cell = &page.cells[begin % page_bytes >> page.shift];
+            for (std::uint64_t at = begin; at < piece_end; at += step, ++cell) {
+                const Stamp earlier = check(*cell, stamp, order_.block(), [&](Stamp other) {
+                    return unordered(other, thread, space, access.address);
+                });
+                if (earlier.era() != 0 && found.era() == 0) {
+                    found = earlier;
+                    found_at = at;
+                }
+            }
+        }
+        begin = piece_end;
+    }
+    if (access.kind == AccessKind::atomic) order_.release(space, access.address, thread);
+    if (found.era() == 0) return std::nullopt;
+    return conflict(found, access.kind, found_at);
+}
+
+std::optional<Conflict> Races::operation(OperationNumber operation, std::uint64_t address,
+                                         std::uint64_t bytes, AccessKind kind, Pc pc) {
+    if (now_ >= most_eras_) restart_eras();
+    actors_.begin(Actors::Kind::operation, operation);
+    return range(address, bytes, kind, pc);
+}
+
+std::optional<Conflict> Races::host(std::uint64_t address, std::uint64_t bytes, AccessKind kind,
+                                    Pc pc) {
+    if (now_ >= most_eras_) restart_eras();
+    actors_.begin_host();
+    return range(address, bytes, kind, pc);
+}
+
+std::optional<Conflict> Races::range(std::uint64_t address, std::uint64_t bytes, AccessKind kind,
+                                     Pc pc) {
+    const Stamp stamp(now_, 0, kind, pcs_.number(pc));
+    Stamp found;
+    std::uint64_t found_at = 0;
+    const auto look = [&](ShadowCell& cell, std::uint64_t at) {
+        const Stamp earlier = check(cell, stamp, no_block, [&](Stamp other) {
+            return other.era() >= actors_.settled() && other.era() < actors_.present() &&
+                   actors_.relation(other.era()) == Actors::Relation::unordered;
+        });
+        if (earlier.era() != 0 && found.era() == 0) {
+            found = earlier;
+            found_at = at;
+        }
+    };
+    const std::uint64_t end = address + bytes;
+    for (std::uint64_t begin = address; begin < end;) {
+        const std::uint64_t number = begin / page_bytes;
+        const std::uint64_t piece_end = std::min(end, (number + 1) * page_bytes);
+        const bool whole = piece_end - begin == page_bytes;
+        const bool odd = ((begin | piece_end) & 3) != 0;
+        ShadowPage& page = memory_.page(number);
+        if (page.watched && whole && !page.cells) {
+            look(page.whole, begin);
+        } else if (page.watched && ((page.cells && (page.shift == 0 || !odd)) ||
+                                    memory_.refine(number, page, odd))) {
+            const std::uint64_t step = std::uint64_t{1} << page.shift;
+            ShadowCell* cell = &page.cells[begin % page_bytes >> page.shift];
+            for (std::uint64_t at = begin; at < piece_end; at += step)
+                look(*cell++, at);
+            if (whole && kind == AccessKind::write) memory_.collapse(page, stamp);
+        }
+        begin = piece_end;
+    }
+    if (found.era() == 0) return std::nullopt;
+    return conflict(found, kind, found_at);
+}
+
+void Races::forget(std::uint64_t address, std::uint64_t bytes) {
+    const std::uint64_t end = address + bytes;
+    for (std::uint64_t begin = address; begin < end;) {
+        const std::uint64_t number = begin / page_bytes;
+        const std::uint64_t piece_end = std::min(end, (number + 1) * page_bytes);
+        ShadowPage* const page = memory_.find(number);
+        if (piece_end - begin == page_bytes) {
+            memory_.erase(number);
+        } else if (page != nullptr && page->watched &&
+                   (page->cells || memory_.refine(number, *page, false))) {
+            // A word that is freed in part is forgotten altogether.
+            const std::uint64_t base = number * page_bytes;
+            const std::uint64_t step = std::uint64_t{1} << page->shift;
+            std::fill(&page->cells[(begin - base) >> page->shift],
+                      &page->cells[0] + ((piece_end - base + step - 1) >> page->shift),
+                      ShadowCell());
+        }
+        begin = piece_end;
+    }
+}
+
+Conflict Races::conflict(Stamp earlier, AccessKind kind, std::uint64_t address) const {
+    Conflict conflict{};
+    conflict.kind = earlier.kind();
+    conflict.both_write = kind == AccessKind::write && earlier.kind() == AccessKind::write;
+    conflict.pc = pcs_.pc(earlier.place());
+    conflict.address = address;
+    const Actors::Run& run = actors_.run(earlier.era());
+    switch (run.kind) {
+        case Actors::Kind::launch:
+            conflict.who = Conflict::Who::thread;
+            conflict.operation = run.number;
+            if (const auto block = actors_.block(earlier.era()))
+                conflict.thread = {*block, static_cast<std::uint16_t>(earlier.thread())};
+            break;
+        case Actors::Kind::operation:
+            conflict.who = Conflict::Who::operation;
+            conflict.operation = run.number;
+            break;
+        case Actors::Kind::host:
+            conflict.who = Conflict::Who::host;
+            break;
+    }
+    return conflict;
+}
+
+void Races::restart_eras() {
+    memory_.clear();
+    now_ = 1;
+    actors_.restart();
+    order_.restart();
+}
+
+}  // namespace emu::inspector
