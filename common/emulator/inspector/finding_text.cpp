@@ -1,6 +1,8 @@
 #include "finding_text.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 namespace emu::inspector {
 namespace {
@@ -39,9 +41,14 @@ std::string object_text(const Finding& f) {
     return f.object.substr(0, comma) + " (" + f.object.substr(comma + 2) + ")";
 }
 
-/// ": DETAIL" or nothing.
+/// ": DETAIL" or nothing; of a long list the beginning.
 std::string detail_text(const Finding& f) {
-    return f.detail.empty() ? "" : ": " + f.detail;
+    constexpr std::size_t items = 8;
+    std::size_t end = 0;
+    for (std::size_t i = 0; i <= items && end != std::string::npos; ++i)
+        end = f.detail.find('\n', end + (i > 0 ? 1 : 0));
+    const std::string text = f.detail.substr(0, end);
+    return text.empty() ? "" : ": " + text + (end == std::string::npos ? "" : "\nand more");
 }
 
 std::string ended(std::string sentence) {
@@ -181,26 +188,26 @@ const char* title_of(Fault fault) {
     return "";
 }
 
-/// What to do about two accesses in one block.
-std::string block_race_advice(const Finding& f) {
-    const bool first_writes = f.first.kind != AccessKind::read;
-    const bool second_writes = f.second->kind != AccessKind::read;
-    if (first_writes && second_writes) {
+/// What to do about two accesses in one block. Which of them ran first here is chance and says
+/// nothing about the order that was meant.
+std::string block_race_advice(const Finding& f, bool one_line) {
+    if (one_line) {
+        return "If the threads add to one cell: use an atomic such as atomicAdd(). If each needs a "
+               "neighbour's old value: read it, then __syncthreads(), then write. If these are "
+               "turns of a loop: a __syncthreads() in each turn.";
+    }
+    if (f.first.kind != AccessKind::read && f.second->kind != AccessKind::read) {
         return "Let one thread write it, or put a __syncthreads() between the two. If all add to "
                "it, use an atomic such as atomicAdd().";
     }
-    const char* const barrier =
-        " that all threads of the block reach (among the lanes of one warp, __syncwarp() will do).";
-    return first_writes ? std::string(
-                              "Others may still be reading the old value: before the "
-                              "write, put a __syncthreads()") +
-                              barrier
-                        : std::string("Behind the write, put a __syncthreads()") + barrier;
+    return "Put a __syncthreads() between the two, where all threads of the block pass it; in a "
+           "loop also between the end of a turn and the next. (Among the lanes of one warp, "
+           "__syncwarp() will do.)";
 }
 
-std::string global_race_advice(const Finding& f) {
+std::string global_race_advice(const Finding& f, bool one_line) {
     if (!f.second) return "";
-    if (one_block(f)) return block_race_advice(f);
+    if (one_block(f)) return block_race_advice(f, one_line);
     if (one_launch(f)) {
         return "Blocks run at the same time and in any order. Let each write cells of its own, use "
                "atomics, or make two launches of it. A block that hands data to another needs a "
@@ -215,7 +222,8 @@ std::string global_race_advice(const Finding& f) {
            "the second wait for it with cudaStreamWaitEvent().";
 }
 
-std::string advice_of(const Finding& f) {
+/// `one_line`: of a race, both accesses are on the same line.
+std::string advice_of(const Finding& f, bool one_line) {
     switch (f.fault) {
         case Fault::out_of_bounds:
             if (f.object.empty()) {
@@ -236,9 +244,9 @@ std::string advice_of(const Finding& f) {
             return "Fill it first: a copy, cudaMemset(), or a store by a thread before the "
                    "barrier. New memory holds anything.";
         case Fault::shared_race:
-            return f.second ? block_race_advice(f) : "";
+            return f.second ? block_race_advice(f, one_line) : "";
         case Fault::global_race:
-            return global_race_advice(f);
+            return global_race_advice(f, one_line);
         case Fault::atomic_mixed:
             return one_block(f) ? "Put a __syncthreads() between the two, or make both atomic."
                                 : "Make both atomic, or do the plain one in another launch, before "
@@ -262,10 +270,23 @@ std::string kernel_of(const Finding& f) {
     return f.second->kernel;
 }
 
+/// The same lines; of a race in whichever order.
 bool same(const ExplainedFinding& a, const ExplainedFinding& b) {
-    return a.first.known() && a.first == b.first && a.second == b.second &&
-           a.finding.fault == b.finding.fault && a.kernel == b.kernel &&
-           a.finding.second.has_value() == b.finding.second.has_value();
+    const bool same_lines = (a.first == b.first && a.second == b.second) ||
+                            (a.first == b.second && a.second == b.first);
+    return same_lines && a.first.known() && a.finding.fault == b.finding.fault &&
+           a.kernel == b.kernel && a.finding.second.has_value() == b.finding.second.has_value();
+}
+
+/// A thread that reads what another should have written before, with no barrier between, may find
+/// it never written: the race is what is wrong.
+bool caused_by_race(const ExplainedFinding& read, const std::vector<ExplainedFinding>& all) {
+    return read.finding.fault == Fault::never_written && read.first.known() &&
+           std::any_of(all.begin(), all.end(), [&read](const ExplainedFinding& e) {
+               return e.finding.second && e.kernel == read.kernel &&
+                      e.finding.object == read.finding.object &&
+                      (e.first == read.first || e.second == read.first);
+           });
 }
 
 }  // namespace
@@ -288,10 +309,13 @@ std::vector<ExplainedFinding> explain(const std::vector<Finding>& findings,
         one.title = title_of(finding.fault);
         one.sentence = ended(sentence_of(finding, one.first, one.second));
         one.sentence[0] = static_cast<char>(std::toupper(one.sentence[0]));
-        one.advice = advice_of(finding);
+        one.advice = advice_of(finding, one.first.known() && one.first == one.second);
         all.push_back(one);
     }
-    return all;
+    const auto caused = [&all](const ExplainedFinding& e) { return caused_by_race(e, all); };
+    std::vector<ExplainedFinding> causes;
+    std::remove_copy_if(all.begin(), all.end(), std::back_inserter(causes), caused);
+    return causes;
 }
 
 std::string text_of(const Triple& triple) {

@@ -21,8 +21,8 @@ struct ExplainedFinding {
     std::string advice;    ///< what to do
 };
 
-/// Explains each; those that several instructions of the same lines cause become one, as where the
-/// compiler has unrolled a loop.
+/// Explains each. Those that several instructions of the same lines cause become one, as where the
+/// compiler has unrolled a loop. A read of memory never written that is a race's is left out.
 std::vector<ExplainedFinding> explain(const std::vector<Finding>& findings, const Symbols& symbols);
 
 /// "(x,y,z)".

@@ -388,7 +388,8 @@ std::string text_of(const KernelReport& kernel, const Symbols& symbols, SourceLi
     if (kernel.dynamic_shared > 0)
         shape += ", " + grouped(kernel.dynamic_shared) + " bytes of dynamic shared memory";
     if (!any(totals, Space::global) && !any(totals, Space::shared) && kernel.lost_events == 0)
-        return wrapped("Kernel " + kernel.name + ": " + shape + "; no memory accesses", 0) + "\n";
+        return wrapped("Kernel " + kernel.name + ": " + shape + "; no memory accesses counted", 0) +
+               "\n";
     std::string out = heading("Kernel " + kernel.name) + wrapped(shape, 2);
     out += "  sums over " +
            (kernel.counted_blocks < kernel.blocks ? grouped(kernel.counted_blocks) + " of "

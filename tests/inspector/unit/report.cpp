@@ -38,8 +38,11 @@ Finding race(const Party& later, const Party& earlier, Fault fault = Fault::shar
     return finding;
 }
 
-const Symbols symbols(std::map<Pc, Place>{
-    {10, {source, 104}}, {20, {source, 112}}, {21, {source, 112}}, {30, {"folder/other.cuh", 7}}});
+const Symbols symbols(std::map<Pc, Place>{{10, {source, 104}},
+                                          {20, {source, 112}},
+                                          {21, {source, 112}},
+                                          {30, {"folder/other.cuh", 7}},
+                                          {40, {source, 130}}});
 
 ExplainedFinding explained(const Finding& finding) {
     const auto all = explain({finding}, symbols);
@@ -158,10 +161,7 @@ TEST_CASE("a race names both threads, both lines, the variable, and what to do")
           "In kernel blur, thread (3,0,0) of block (0,0,0) reads 4 bytes of shared variable tile "
           "(1296 bytes) here, and thread (2,0,0) writes it at line 104, with no barrier in "
           "between.");
-    CHECK(contains(said.advice, "Behind the write, put a __syncthreads()"));
-
-    said = explained(race(writes, reads));
-    CHECK(contains(said.advice, "before the write, put a __syncthreads()"));
+    CHECK(contains(said.advice, "Put a __syncthreads() between the two"));
 
     said = explained(race(writes, thread_at(10, AccessKind::write, {5, 0, 0})));
     CHECK(contains(said.sentence, "thread (5,0,0) writes it too on the same line"));
@@ -220,6 +220,8 @@ TEST_CASE("instructions of the same lines make one finding") {
     b.times = 5;
     REQUIRE(explain({a, b}, symbols).size() == 1);
     CHECK(explain({a, b}, symbols)[0].finding.times == 6);
+    // Which of two threads that race runs first is chance.
+    CHECK(explain({a, race(writes, a.first)}, symbols).size() == 1);
     // Where no line is known they may be two.
     CHECK(explain({a, b}, Symbols()).size() == 2);
 }
@@ -228,16 +230,46 @@ TEST_CASE("findings that one piece of advice is for are told once, with the othe
     const Party writes = thread_at(10, AccessKind::write, {2, 0, 0});
     const Finding a = race(thread_at(20, AccessKind::read, {3, 0, 0}), writes);
     const Finding b = race(thread_at(30, AccessKind::read, {3, 0, 0}), writes);
-    const Finding c = race(thread_at(10, AccessKind::read, {3, 0, 0}), writes);
+    const Finding c = race(thread_at(40, AccessKind::read, {3, 0, 0}), writes);
     std::string text = text_of(report_of({}, {a, b, c}), symbols);
     CHECK(contains(text, "1 error found, in 3 places."));
-    CHECK(contains(text, "The same at other.cuh:7 (with line 104) and line 104."));
+    CHECK(contains(text, "The same at other.cuh:7 (with line 104) and line 130 (with line 104)."));
 
-    // Another variable, and a barrier missing at another place, are errors of their own.
+    // Another variable, and two writes, are errors of their own.
     Finding other = b;
     other.object = "shared variable sums, 128 bytes";
-    text = text_of(report_of({}, {a, other, race(writes, a.first)}), symbols);
+    text = text_of(report_of({}, {a, other, race(writes, thread_at(40, AccessKind::write, {}))}),
+                   symbols);
     CHECK(contains(text, "3 errors found."));
+}
+
+TEST_CASE("a read that comes before the write it races with is not told of as never written") {
+    const Finding raced = race(thread_at(10, AccessKind::write, {32, 0, 0}),
+                               thread_at(20, AccessKind::read, {31, 0, 0}));
+    Finding unwritten{Fault::never_written,
+                      thread_at(21, AccessKind::read, {}),
+                      std::nullopt,
+                      raced.object,
+                      "",
+                      1};
+    auto all = explain({unwritten, raced}, symbols);
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].finding.fault == Fault::shared_race);
+
+    unwritten.object = "shared variable sums, 128 bytes";
+    CHECK(explain({unwritten, raced}, symbols).size() == 2);
+    unwritten.object = raced.object;
+    unwritten.first.pc = 30;
+    CHECK(explain({unwritten, raced}, symbols).size() == 2);
+}
+
+TEST_CASE("a long list is cut") {
+    Finding finding{Fault::barrier, thread_at(20, AccessKind::read, {}), std::nullopt, "", "", 1};
+    for (int i = 0; i < 8; ++i)
+        finding.detail += "\nitem " + std::to_string(i);
+    CHECK(contains(explained(finding).sentence, "item 7."));
+    finding.detail += "\nitem 8";
+    CHECK(contains(explained(finding).sentence, "item 7\nand more."));
 }
 
 TEST_CASE("a list in a detail stays a list in the text and becomes one line in the JSON") {
