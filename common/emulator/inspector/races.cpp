@@ -12,54 +12,65 @@ bool can_race(AccessKind one, AccessKind other) {
                                      : one == AccessKind::write || other != AccessKind::read;
 }
 
-/// Notes a read, or an atomic that a later one replaces as the last write.
+/// What an access may rely on.
+struct Bounds {
+    Era past;   ///< what lies before is in order with all that may yet come
+    Era block;  ///< first era of the running block; no_block if no thread is running
+};
+
+/// Notes an access that is not, or no longer, the last write.
 template <class Unordered>
-void keep(ShadowCell& cell, Stamp stamp, Unordered unordered) {
+void keep(ShadowCell& cell, Stamp stamp, Bounds bounds, Unordered unordered) {
+    Stamp* replaced = nullptr;
     for (Stamp& other : cell.others) {
-        // Whatever is not in order with the old one is not in order with the new one either.
-        if (other == stamp || !unordered(other)) {
+        const bool alike = other.kind() == stamp.kind();
+        if (other.era() < bounds.past || other == stamp) {
             other = stamp;
             return;
         }
+        if (unordered(other)) continue;
+        replaced = &other;
+        // Whatever races with the old one races with the new one too.
+        if (alike) break;
     }
-    // Two are enough if they differ: one __syncwarp() must not hide both.
-    if (cell.others[0].warp() == cell.others[1].warp() && stamp.warp() != cell.others[0].warp())
-        cell.others[1] = stamp;
+    if (replaced == nullptr && cell.others[0].warp() == cell.others[1].warp() &&
+        stamp.warp() != cell.others[0].warp()) {
+        // One __syncwarp() must not hide both.
+        replaced = &cell.others[1];
+    }
+    if (replaced != nullptr) *replaced = stamp;
 }
 
 /// Looks for an earlier access that races with `stamp`, which is then noted. An empty stamp: none.
-/// `block`: the running block's first era; no_block if no thread is running.
 template <class Unordered>
-Stamp check(ShadowCell& cell, Stamp stamp, Era block, Unordered unordered) {
+Stamp check(ShadowCell& cell, Stamp stamp, Bounds bounds, Unordered unordered) {
     const AccessKind kind = stamp.kind();
     const bool write_races = can_race(cell.write.kind(), kind) && unordered(cell.write);
     Stamp found = write_races ? cell.write : Stamp();
-    if (kind == AccessKind::read) {
-        for (const Stamp other : cell.others) {
-            if (other.kind() == AccessKind::atomic && unordered(other)) found = other;
-        }
-        keep(cell, stamp, unordered);
-        return found;
-    }
-
     // See the head of races.hpp.
     const bool sets_back = kind == AccessKind::write && !write_races &&
-                           cell.write.kind() == AccessKind::atomic && cell.write.era() >= block;
+                           cell.write.kind() == AccessKind::atomic &&
+                           cell.write.era() >= bounds.block;
     for (const Stamp other : cell.others) {
-        if (other.kind() == AccessKind::atomic && sets_back) continue;
+        if (sets_back && other.kind() == AccessKind::atomic) continue;
         if (can_race(other.kind(), kind) && unordered(other)) found = other;
     }
-    if (kind == AccessKind::write) {
-        cell = ShadowCell{stamp, {}};
-        return found;
+    switch (kind) {
+        case AccessKind::read:
+            keep(cell, stamp, bounds, unordered);
+            break;
+        case AccessKind::write:
+            cell = ShadowCell{stamp, {}};
+            break;
+        case AccessKind::atomic:
+            // Other atomics do not race with this one, but may with what this one comes after.
+            if (cell.write.era() >= bounds.past && !write_races &&
+                (cell.write.kind() == AccessKind::write || unordered(cell.write))) {
+                keep(cell, cell.write, bounds, unordered);
+            }
+            cell.write = stamp;
+            break;
     }
-    // Atomics that nothing orders stay: a plain access may race with one of them only.
-    for (Stamp& other : cell.others) {
-        if (other.kind() != AccessKind::atomic) other = Stamp();
-    }
-    if (cell.write.kind() == AccessKind::atomic && unordered(cell.write))
-        keep(cell, cell.write, unordered);
-    cell.write = stamp;
     return found;
 }
 
@@ -104,6 +115,8 @@ bool Races::unordered_before_block(Stamp earlier, unsigned thread, std::uint64_t
 std::optional<Conflict> Races::access(const Access& access, Space space, unsigned thread) {
     if (access.kind == AccessKind::atomic) order_.acquire(space, access.address, thread);
     const Stamp stamp(now_, thread, access.kind, pcs_.number(access.pc));
+    const Bounds bounds{space == Space::shared ? order_.known_to_all() : actors_.settled(),
+                        order_.block()};
     Stamp found;
     std::uint64_t found_at = 0;
     const std::uint64_t end = access.address + access.bytes;
@@ -118,7 +131,7 @@ std::optional<Conflict> Races::access(const Access& access, Space space, unsigne
             const std::uint64_t step = std::uint64_t{1} << page.shift;
             ShadowCell* cell = &page.cells[begin % page_bytes >> page.shift];
             for (std::uint64_t at = begin; at < piece_end; at += step, ++cell) {
-                const Stamp earlier = check(*cell, stamp, order_.block(), [&](Stamp other) {
+                const Stamp earlier = check(*cell, stamp, bounds, [&](Stamp other) {
                     return unordered(other, thread, space, access.address);
                 });
                 if (earlier.era() != 0 && found.era() == 0) {
@@ -151,10 +164,11 @@ std::optional<Conflict> Races::host(std::uint64_t address, std::uint64_t bytes, 
 std::optional<Conflict> Races::range(std::uint64_t address, std::uint64_t bytes, AccessKind kind,
                                      Pc pc) {
     const Stamp stamp(now_, 0, kind, pcs_.number(pc));
+    const Bounds bounds{actors_.settled(), no_block};
     Stamp found;
     std::uint64_t found_at = 0;
     const auto look = [&](ShadowCell& cell, std::uint64_t at) {
-        const Stamp earlier = check(cell, stamp, no_block, [&](Stamp other) {
+        const Stamp earlier = check(cell, stamp, bounds, [&](Stamp other) {
             return other.era() >= actors_.settled() && other.era() < actors_.present() &&
                    actors_.relation(other.era()) == Actors::Relation::unordered;
         });

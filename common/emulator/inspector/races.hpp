@@ -11,9 +11,12 @@
 ///   none);
 /// - between operations and the host: OperationClocks.
 ///
-/// The order in which threads happened to run does not count, but for one thing: a plain write of a
-/// thread that has used an atomic on the same address is not held against atomics before that one.
-/// The thread that drew the last ticket may set the counter back.
+/// The order in which threads happened to run does not count, but for two things. A plain write of a
+/// thread that has used an atomic on the same address is not held against atomics before that one:
+/// the thread that drew the last ticket may set the counter back. And whoever acquires through an
+/// address has seen all earlier atomics on it.
+///
+/// What is told is a race. A race can be missed: of many accesses to a word only three are kept.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace emu::inspector {
 /// What is kept of some bytes that were always accessed together.
 struct ShadowCell {
     Stamp write;  ///< the last write or atomic
-    /// Later reads, and atomics that are not in order with `write`: two that nothing orders.
+    /// Reads behind it; of atomics in a row, also an earlier one and the write before them.
     std::array<Stamp, 2> others;
 };
 

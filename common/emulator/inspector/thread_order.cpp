@@ -156,6 +156,11 @@ bool ThreadOrder::precedes(Stamp earlier, std::uint64_t address, const Moment& m
                                     [](const Acquire& a, Era era) { return a.era < era; });
     for (; acquire != acquires_.end() && acquire->era < moment.era; ++acquire) {
         if (!moment.knows(acquire->era, acquire->thread, moment.heard)) continue;
+        // The atomics before it on the same address are seen with it.
+        if (earlier.kind() == AccessKind::atomic && address == acquire->address &&
+            earlier.era() < acquire->era) {
+            return true;
+        }
         const Releases& all = releases_[static_cast<std::size_t>(acquire->space)];
         const auto place = all.find(acquire->address);
         if (place == all.end()) continue;
@@ -164,11 +169,6 @@ bool ThreadOrder::precedes(Stamp earlier, std::uint64_t address, const Moment& m
         for (; release != place->second.end() && release->era < acquire->era; ++release) {
             const bool own_block = earlier.era() >= release->block;
             if (!own_block && !release->relays) continue;
-            // The atomic that released is itself seen by the one that acquired.
-            if (own_block && earlier.kind() == AccessKind::atomic && address == acquire->address &&
-                earlier.thread() == release->thread) {
-                return true;
-            }
             auto fence = std::upper_bound(fences_.begin(), fences_.end(),
                                           std::max(earlier.era(), release->block),
                                           [](Era era, const Moment& m) { return era < m.era; });
