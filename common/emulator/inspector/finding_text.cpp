@@ -29,6 +29,10 @@ bool one_block(const Finding& f) {
     return one_launch(f) && !f.second->anonymous && same(f.first.block, f.second->block);
 }
 
+bool in_shared_memory(const Finding& f) {
+    return f.object.compare(0, 6, "shared") == 0 || f.object.compare(0, 14, "dynamic shared") == 0;
+}
+
 std::string bytes_text(unsigned bytes) {
     return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
@@ -207,7 +211,9 @@ std::string block_race_advice(const Finding& f, bool one_line) {
 
 std::string global_race_advice(const Finding& f, bool one_line) {
     if (!f.second) return "";
-    if (one_block(f)) return block_race_advice(f, one_line);
+    if (one_block(f)) {
+        return block_race_advice(f, one_line) + " A barrier orders the threads of one block only.";
+    }
     if (one_launch(f)) {
         return "Blocks run at the same time and in any order. Let each write cells of its own, use "
                "atomics, or make two launches of it. A block that hands data to another needs a "
@@ -227,8 +233,8 @@ std::string advice_of(const Finding& f, bool one_line) {
     switch (f.fault) {
         case Fault::out_of_bounds:
             if (f.object.empty()) {
-                return "Was the memory allocated, did the allocation succeed, and is this the "
-                       "pointer that it gave?";
+                return "Was the memory allocated, did the allocation succeed, is this the pointer "
+                       "that it gave, and is the index anywhere near its size?";
             }
             return "Compare the index with the number of elements before the access, and the size "
                    "that was asked for with the one that is used.";
@@ -241,16 +247,22 @@ std::string advice_of(const Finding& f, bool one_line) {
             return "Allocate with cudaMalloc(), copy with cudaMemcpy(), and give the kernel the "
                    "device's pointer.";
         case Fault::never_written:
-            return "Fill it first: a copy, cudaMemset(), or a store by a thread before the "
-                   "barrier. New memory holds anything.";
+            if (in_shared_memory(f)) {
+                return "Every cell that is read must be stored before, by some thread of this "
+                       "block, and a __syncthreads() must lie between. New shared memory holds "
+                       "anything.";
+            }
+            return "Fill it first: a copy, cudaMemset(), or a kernel before. New memory holds "
+                   "anything.";
         case Fault::shared_race:
             return f.second ? block_race_advice(f, one_line) : "";
         case Fault::global_race:
             return global_race_advice(f, one_line);
         case Fault::atomic_mixed:
-            return one_block(f) ? "Put a __syncthreads() between the two, or make both atomic."
-                                : "Make both atomic, or do the plain one in another launch, before "
-                                  "or after.";
+            return in_shared_memory(f)
+                       ? "Put a __syncthreads() between the two, or make both atomic."
+                       : "Make both atomic, or do the plain one in a launch of its own, before or "
+                         "after. (A barrier orders the threads of one block only.)";
         case Fault::barrier:
             return "Take the barrier out of the branch or the loop: every thread of the block must "
                    "reach it, also one that has no work.";

@@ -182,6 +182,7 @@ TEST_CASE("advice on a race in global memory depends on who the two are") {
 
     other.block = reads.block;
     CHECK(contains(said(other).advice, "__syncthreads()"));
+    CHECK(contains(said(other).advice, "one block only"));
 
     other.operation = 7;
     CHECK(contains(said(other).sentence, "of another launch"));
@@ -211,6 +212,24 @@ TEST_CASE("advice on a race in global memory depends on who the two are") {
 
     // The kernel is named, whoever came last.
     CHECK(explained(race(copy, reads, Fault::global_race)).kernel == "blur");
+}
+
+TEST_CASE("advice differs for shared and global memory") {
+    Finding finding{Fault::never_written,
+                    thread_at(20, AccessKind::read, {}),
+                    std::nullopt,
+                    "cudaMalloc #1, 8 bytes",
+                    "",
+                    1};
+    CHECK(contains(explained(finding).advice, "cudaMemset"));
+    finding.object = "dynamic shared memory, 64 bytes";
+    CHECK(contains(explained(finding).advice, "__syncthreads()"));
+
+    Finding mixed = race(thread_at(20, AccessKind::atomic, {1, 0, 0}),
+                         thread_at(10, AccessKind::write, {}), Fault::atomic_mixed);
+    CHECK(contains(explained(mixed).advice, "Put a __syncthreads()"));
+    mixed.object = "cudaMalloc #1, 8 bytes";
+    CHECK(contains(explained(mixed).advice, "a launch of its own"));
 }
 
 TEST_CASE("instructions of the same lines make one finding") {
