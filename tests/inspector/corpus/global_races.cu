@@ -225,10 +225,10 @@ int run() {
 }
 }  // namespace fence_too_late
 
-/// Part, fence, announcement by one thread; the last block sets the counter back for the next
-/// launch.
+/// Part, fence, announcement by one thread, as in the CUDA programming guide; the last block sets
+/// the counter back for the next launch.
 namespace last_block_with_fence {
-__global__ void sum(const int* in, int* parts, unsigned* done, int* out) {
+__global__ void sum(const int* in, volatile int* parts, unsigned* done, int* out) {
     __shared__ int cells[threads];
     __shared__ bool last;
     cells[threadIdx.x] = in[blockIdx.x * threads + threadIdx.x];
