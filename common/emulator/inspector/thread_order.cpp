@@ -37,17 +37,17 @@ void ThreadOrder::begin_block() {
 void ThreadOrder::warp_sync(unsigned warp, std::uint32_t lanes, bool orders_memory) {
     if (!orders_memory && fences_.empty()) return;  // nothing can have been acquired
     ++now_;
+    if (lanes == all_lanes) {
+        full_hearing_[warp] = now_;
+        if (orders_memory) full_meeting_[warp] = now_;
+        return;
+    }
     for (unsigned lane = 0; lane < warp_size; ++lane) {
         if ((lanes >> lane & 1) == 0) continue;
         heard_[warp * warp_size + lane] = now_;
         if (orders_memory) met_[warp * warp_size + lane] = now_;
     }
-    if (!orders_memory) return;
-    if (lanes == all_lanes) {
-        full_meeting_[warp] = now_;
-    } else {
-        meet_in_part(warp, lanes);
-    }
+    if (orders_memory) meet_in_part(warp, lanes);
 }
 
 void ThreadOrder::meet_in_part(unsigned warp, std::uint32_t lanes) {
@@ -77,11 +77,12 @@ bool ThreadOrder::warp_knows(unsigned thread, Stamp earlier) const {
 }
 
 ThreadOrder::Moment ThreadOrder::moment(unsigned thread) const {
+    const unsigned warp = thread / warp_size;
     return {now_,
             block_,
             barrier_,
-            met_[thread],
-            heard_[thread],
+            std::max(met_[thread], full_meeting_[warp]),
+            std::max(heard_[thread], full_hearing_[warp]),
             static_cast<std::uint16_t>(thread),
             FenceScope::device,
             acquires_.size() > block_acquires_};
@@ -120,11 +121,12 @@ void ThreadOrder::note_acquire(Space space, std::uint64_t address, unsigned thre
 void ThreadOrder::note_release(Space space, std::uint64_t address, unsigned thread) {
     if (fences_.size() == block_fences_) return;
     const Moment& last_fence = fences_.back();
+    Moment release = moment(thread);
     std::vector<Moment>& releases = releases_[static_cast<std::size_t>(space)][address];
     if (!releases.empty()) {
         const Moment& last = releases.back();
         if (last.thread == thread && last.era > last_fence.era && last.barrier == barrier_ &&
-            last.met == met_[thread]) {
+            last.met == release.met) {
             return;  // nothing new to release
         }
     }
@@ -133,7 +135,6 @@ void ThreadOrder::note_release(Space space, std::uint64_t address, unsigned thre
         return;
     }
     // Which fences it stands behind is found out when somebody asks.
-    Moment release = moment(thread);
     release.era = ++now_;
     release.relays = last_fence.relays;
     releases.push_back(release);
@@ -202,6 +203,7 @@ void ThreadOrder::give_up() {
 void ThreadOrder::restart() {
     forget_releases();
     full_meeting_ = {};
+    full_hearing_ = {};
     part_meeting_ = {};
     met_ = {};
     heard_ = {};

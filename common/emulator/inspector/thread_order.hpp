@@ -111,9 +111,10 @@ private:
     Era barrier_ = 1;
 
     std::array<Era, warps> full_meeting_{};  ///< by warp: the last __syncwarp() of all lanes
+    std::array<Era, warps> full_hearing_{};  ///< by warp: the last primitive of all lanes
     std::array<Era, warps> part_meeting_{};  ///< by warp: the last one of some
-    std::array<Era, threads> met_{};         ///< by thread: the last one of either kind
-    std::array<Era, threads> heard_{};       ///< by thread: the last primitive of its warp
+    std::array<Era, threads> met_{};         ///< by thread: the last one that was not of all lanes
+    std::array<Era, threads> heard_{};       ///< by thread: the last such primitive
     std::array<std::array<Row, warp_size>, warps> lanes_{};  ///< by warp: row knows column
 
     std::vector<Moment> fences_;     ///< of the running block, and of those that released something
