@@ -11,7 +11,9 @@ namespace emu::inspector {
 namespace {
 
 constexpr std::size_t columns = 100;
-constexpr std::size_t shown_lines = 12;  ///< of a kernel
+constexpr std::size_t shown_lines = 12;   ///< of a kernel
+constexpr std::size_t shown_shapes = 12;  ///< of a kernel, beside the one shown in full
+constexpr std::uint64_t sector_bytes = 32;
 
 /// 1234567 as "1,234,567"; from 10^9 on in millions, "1,235 M", so that tables keep their width.
 std::string grouped(std::uint64_t value) {
@@ -43,15 +45,20 @@ std::size_t width_of(const std::string& text) {
     }));
 }
 
-/// The first `width` columns, with dots if there was more.
-std::string cut(const std::string& text, std::size_t width) {
-    if (width_of(text) <= width) return text;
+/// How many bytes the first `width` columns are.
+std::size_t bytes_in(const std::string& text, std::size_t width) {
     std::size_t end = 0;
     for (std::size_t column = 0; end < text.size(); ++end) {
         const bool begins = (static_cast<unsigned>(text[end]) & 0xC0) != 0x80;
-        if (begins && ++column > width - 3) break;
+        if (begins && ++column > width) break;
     }
-    return text.substr(0, end) + "...";
+    return end;
+}
+
+/// The first `width` columns, with dots if there was more.
+std::string cut(const std::string& text, std::size_t width) {
+    if (width_of(text) <= width) return text;
+    return text.substr(0, bytes_in(text, width - 3)) + "...";
 }
 
 /// Words in lines of at most 100 columns, each indented; what stands behind a line end in the text
@@ -74,7 +81,7 @@ std::string wrapped(const std::string& text, std::size_t indent) {
             empty = false;
             // A name longer than a line is broken, wherever the line ends.
             while (width_of(line) + width_of(word) > columns) {
-                const std::size_t room = columns - width_of(line);
+                const std::size_t room = bytes_in(word, columns - width_of(line));
                 out += line + word.substr(0, room) + "\n";
                 word.erase(0, room);
                 line.assign(indent, ' ');
@@ -129,7 +136,9 @@ std::string quoted(std::vector<Place> places, SourceLines& sources) {
     return out;
 }
 
-std::string place_text(const Place& place, Pc pc) {
+/// "blur.cu:12", "line 12" where the file is the one that was named before, or the address.
+std::string place_text(const Place& place, Pc pc, const std::string& named = "") {
+    if (place.known() && place.file == named) return "line " + std::to_string(place.line);
     if (place.known()) return file_name(place.file) + ":" + std::to_string(place.line);
     char text[24];
     std::snprintf(text, sizeof text, "0x%x", pc);
@@ -161,17 +170,13 @@ std::vector<Alike> groups_of(const std::vector<ExplainedFinding>& all) {
 /// "The same at line 113 (with line 104) and other.cuh:7."
 std::string also_at(const Alike& alike) {
     const std::string& file = alike.front()->first.file;
-    const auto name = [&file](const Place& place, Pc pc) {
-        return place.known() && place.file == file ? "line " + std::to_string(place.line)
-                                                   : place_text(place, pc);
-    };
     std::string text;
     for (std::size_t i = 1; i < alike.size(); ++i) {
         const ExplainedFinding& e = *alike[i];
         text += i == 1 ? "The same at " : i + 1 < alike.size() ? ", " : " and ";
-        text += name(e.first, e.finding.first.pc);
+        text += place_text(e.first, e.finding.first.pc, file);
         if (e.finding.second && e.second != e.first) {
-            text += " (with " + name(e.second, e.finding.second->pc) + ")";
+            text += " (with " + place_text(e.second, e.finding.second->pc, file) + ")";
         }
     }
     return text.empty() ? "" : wrapped(text + ".", 2);
@@ -239,33 +244,36 @@ bool any(const PlaceCounts& counts, Space space) {
 std::string global_table(const KernelReport& kernel, const PlaceCounts& totals) {
     if (!any(totals, Space::global)) return "";
     mf::Table table({"global memory", "requests", "lanes/req", "sectors/req", "ideal",
-                     "bytes asked", "in sectors", "distinct"});
+                     "bytes asked", "in sectors"});
     for (const Group& group : groups) {
         const AccessCounts& c = totals.of(group.space, group.kind);
         if (group.space != Space::global || c.requests == 0) continue;
-        const std::string distinct =
-            group.kind == AccessKind::read    ? grouped(kernel.distinct_bytes_read)
-            : group.kind == AccessKind::write ? grouped(kernel.distinct_bytes_written)
-                                              : "-";
         table.add_row({group.row, grouped(c.requests), ratio(c.accesses, c.requests),
                        ratio(c.sectors, c.requests), ratio(c.ideal_sectors, c.requests),
-                       grouped(c.bytes), grouped(32 * c.sectors), distinct});
+                       grouped(c.bytes), grouped(sector_bytes * c.sectors)});
     }
     std::string out = indented(table);
     const AccessCounts& loads = totals.of(Space::global, AccessKind::read);
     const AccessCounts& stores = totals.of(Space::global, AccessKind::write);
+    const AccessCounts& atomics = totals.of(Space::global, AccessKind::atomic);
     if (loads.bytes > 0 && stores.bytes > 0) {
         out += wrapped("loads per output: threads read " + ratio(loads.bytes, stores.bytes) +
                            " bytes for each byte that they write",
                        2);
     }
-    if (kernel.distinct_bytes_read > 0 && loads.requests > 0) {
-        out += wrapped("traffic of loads: the sectors hold " +
-                           ratio(32 * loads.sectors, kernel.distinct_bytes_read) +
-                           " times the distinct bytes that are read",
-                       2);
+    // An atomic both reads and writes.
+    const auto traffic = [&](const char* what, std::uint64_t distinct, const AccessCounts& c) {
+        const std::uint64_t moved = sector_bytes * (c.sectors + atomics.sectors);
+        return grouped(distinct) + " " + what + ", for which " + ratio(moved, distinct) +
+               " times as many pass in sectors";
+    };
+    std::string bytes;
+    if (kernel.distinct_bytes_read > 0) bytes = traffic("read", kernel.distinct_bytes_read, loads);
+    if (kernel.distinct_bytes_written > 0) {
+        bytes +=
+            (bytes.empty() ? "" : "; ") + traffic("written", kernel.distinct_bytes_written, stores);
     }
-    return out;
+    return bytes.empty() ? out : out + wrapped("distinct bytes: " + bytes, 2);
 }
 
 std::string shared_table(const PlaceCounts& totals) {
@@ -282,13 +290,19 @@ std::string shared_table(const PlaceCounts& totals) {
     return indented(table);
 }
 
-/// "divergent branches: 552 of 67,865 (0.8 %): blur.cu:119 (400/2,000), blur.cu:87 (152/4,000)"
+/// "0.8 %"; what is not zero is not shown as zero.
+std::string percent(std::uint64_t value, std::uint64_t of) {
+    const double percent = 100 * per(value, of);
+    return value > 0 && percent < 0.1 ? "under 0.1 %" : mf::fixed(percent, 1) + " %";
+}
+
+/// "divergent branches: 552 of 67,865 (0.8 %): blur.cu:119 (400/2,000), line 87 (152/4,000)"
 std::string branches_text(const PlaceCounts& totals, std::vector<LineCounts> lines) {
     if (totals.branches == 0) return "";
     constexpr std::size_t shown = 6;
     std::string text = "divergent branches: " + grouped(totals.divergent_branches) + " of " +
                        grouped(totals.branches) + " (" +
-                       mf::fixed(100 * per(totals.divergent_branches, totals.branches), 1) + " %)";
+                       percent(totals.divergent_branches, totals.branches) + ")";
     std::stable_sort(lines.begin(), lines.end(), [](const LineCounts& a, const LineCounts& b) {
         return a.counts.divergent_branches > b.counts.divergent_branches;
     });
@@ -297,8 +311,9 @@ std::string branches_text(const PlaceCounts& totals, std::vector<LineCounts> lin
             text += ", and more";
             break;
         }
-        text += (i == 0 ? ": " : ", ") + place_text(lines[i].place, lines[i].pc) + " (" +
-                grouped(lines[i].counts.divergent_branches) + "/" +
+        text += (i == 0 ? ": " + place_text(lines[i].place, lines[i].pc)
+                        : ", " + place_text(lines[i].place, lines[i].pc, lines[0].place.file)) +
+                " (" + grouped(lines[i].counts.divergent_branches) + "/" +
                 grouped(lines[i].counts.branches) + ")";
     }
     return wrapped(text, 2);
@@ -335,7 +350,7 @@ std::vector<std::vector<std::string>> rows_of(const LineCounts& line) {
             add(std::string(group.name) + ": wavefronts", c, c.wavefronts, c.ideal_wavefronts,
                 c.worst_ways);
         }
-        if (group.kind == AccessKind::atomic) {
+        if (c.contention > c.requests) {
             add("  lanes at one address", c, c.contention, c.requests, c.worst_contention);
         }
     }
@@ -381,15 +396,68 @@ std::string lines_text(const std::vector<LineCounts>& lines, SourceLines& source
     return out;
 }
 
-std::string text_of(const KernelReport& kernel, const Symbols& symbols, SourceLines& sources) {
+std::string shape_text(const KernelReport& kernel) {
+    return "grid " + text_of(kernel.grid) + ", block " + text_of(kernel.block) +
+           (kernel.dynamic_shared > 0 ? ", " + grouped(kernel.dynamic_shared) + " bytes shared"
+                                      : "");
+}
+
+/// Sum over loads, stores and atomics.
+AccessCounts all_of(const PlaceCounts& totals, Space space) {
+    AccessCounts sum;
+    for (const AccessCounts& c : totals.access[static_cast<unsigned>(space)])
+        sum.add(c);
+    return sum;
+}
+
+/// The kernel's launches with other shapes than `full`, which is shown in full: a row each.
+std::string shapes_table(const std::vector<const KernelReport*>& shapes, const KernelReport* full) {
+    if (shapes.size() < 2) return "";
+    mf::Table table(
+        {"other shapes", "launches", "sectors/req", "ideal", "wavefronts/req", "ideal"});
+    std::size_t shown = 0;
+    for (const KernelReport* kernel : shapes) {
+        if (kernel == full || ++shown > shown_shapes) continue;
+        const PlaceCounts totals = totals_of(*kernel);
+        const AccessCounts global = all_of(totals, Space::global);
+        const AccessCounts shared = all_of(totals, Space::shared);
+        table.add_row({"  " + shape_text(*kernel), grouped(kernel->launches),
+                       ratio(global.sectors, global.requests),
+                       ratio(global.ideal_sectors, global.requests),
+                       ratio(shared.wavefronts, shared.requests),
+                       ratio(shared.ideal_wavefronts, shared.requests)});
+    }
+    std::string out = "\n" + indented(table);
+    if (shown > shown_shapes) {
+        out +=
+            "    and " + plural(shown - shown_shapes, "shape") + " more; the JSON report has all\n";
+    }
+    return out;
+}
+
+std::uint64_t requests_of(const KernelReport& kernel) {
     const PlaceCounts totals = totals_of(kernel);
-    std::string shape = kernel.launches == 1 ? "1 launch" : grouped(kernel.launches) + " launches";
-    shape += ", grid " + text_of(kernel.grid) + ", block " + text_of(kernel.block);
-    if (kernel.dynamic_shared > 0)
-        shape += ", " + grouped(kernel.dynamic_shared) + " bytes of dynamic shared memory";
-    if (!any(totals, Space::global) && !any(totals, Space::shared) && kernel.lost_events == 0)
-        return wrapped("Kernel " + kernel.name + ": " + shape + "; no memory accesses counted", 0) +
+    return all_of(totals, Space::global).requests + all_of(totals, Space::shared).requests;
+}
+
+/// All shapes of one kernel: the one that asked most of memory in full.
+std::string text_of(const std::vector<const KernelReport*>& shapes, const Symbols& symbols,
+                    SourceLines& sources) {
+    const KernelReport& kernel = **std::max_element(
+        shapes.begin(), shapes.end(), [](const KernelReport* a, const KernelReport* b) {
+            return requests_of(*a) < requests_of(*b);
+        });
+    const PlaceCounts totals = totals_of(kernel);
+    const std::string shape =
+        (kernel.launches == 1 ? "1 launch, " : grouped(kernel.launches) + " launches, ") +
+        shape_text(kernel);
+    if (requests_of(kernel) == 0 && kernel.lost_events == 0) {
+        return wrapped("Kernel " + kernel.name + ": " + shape +
+                           (shapes.size() > 1 ? " and other shapes" : "") +
+                           "; no memory accesses counted",
+                       0) +
                "\n";
+    }
     std::string out = heading("Kernel " + kernel.name) + wrapped(shape, 2);
     out += "  sums over " +
            (kernel.counted_blocks < kernel.blocks ? grouped(kernel.counted_blocks) + " of "
@@ -401,8 +469,28 @@ std::string text_of(const KernelReport& kernel, const Symbols& symbols, SourceLi
     const std::vector<LineCounts> lines = lines_of(kernel, symbols);
     out += "\n" + global_table(kernel, totals) + shared_table(totals) + atomics_text(totals);
     if (kernel.barriers > 0) out += "  barriers: " + grouped(kernel.barriers) + "\n";
-    out += branches_text(totals, lines);
-    return out + lines_text(lines, sources) + "\n";
+    out += branches_text(totals, lines) + lines_text(lines, sources);
+    return out + shapes_table(shapes, &kernel) + "\n";
+}
+
+/// The kernels in the order of their first launch.
+std::string kernels_text(const std::vector<KernelReport>& kernels, const Symbols& symbols,
+                         SourceLines& sources) {
+    std::vector<std::vector<const KernelReport*>> by_name;
+    for (const KernelReport& kernel : kernels) {
+        const auto known = std::find_if(by_name.begin(), by_name.end(), [&](const auto& shapes) {
+            return shapes.front()->name == kernel.name;
+        });
+        if (known != by_name.end()) {
+            known->push_back(&kernel);
+        } else {
+            by_name.push_back({&kernel});
+        }
+    }
+    std::string out;
+    for (const auto& shapes : by_name)
+        out += text_of(shapes, symbols, sources);
+    return out;
 }
 
 /// Explains the words that stand above.
@@ -443,8 +531,7 @@ std::string text_of(const Report& report, const Symbols& symbols) {
     SourceLines sources;
     std::string out = "\n" + heading("Inspection of " + file_name(report.program));
     out += findings_text(report, symbols, sources);
-    for (const KernelReport& kernel : report.kernels)
-        out += text_of(kernel, symbols, sources);
+    out += kernels_text(report.kernels, symbols, sources);
     for (const std::string& note : report.notes)
         out += wrapped("Note: " + note, 0);
     if (!symbols.problem().empty()) out += wrapped("Note: " + symbols.problem(), 0);

@@ -373,7 +373,8 @@ TEST_CASE("the text gives each kernel's totals and says what was counted") {
     CHECK(contains(text, "Kernel blur ---"));
     CHECK(contains(text, "sums over all 8 blocks"));
     CHECK(contains(text, "threads read 1.00 bytes for each byte"));
-    CHECK(contains(text, "sectors hold 4.00 times the distinct bytes"));
+    CHECK(contains(text,
+                   "distinct bytes: 32,000 read, for which 4.00 times as many pass in sectors; "));
     CHECK(text.find("blur.cu:112") < text.find("blur.cu:104"));
 
     kernel.launches = 3;
@@ -394,7 +395,21 @@ TEST_CASE("divergent branches are told by line, the most divergent first") {
     const std::string text = text_of(report_of({kernel}), symbols);
     CHECK(contains(text,
                    "divergent branches: 100 of 2,000 (5.0 %): blur.cu:112 (95/1,000), "
-                   "blur.cu:104 (5/1,000)\n"));
+                   "line 104 (5/1,000)\n"));
+}
+
+TEST_CASE("of a kernel's shapes the busiest is shown in full, the others in a row each") {
+    KernelReport small = kernel_report();
+    small.grid = {1, 1, 1};
+    small.places.erase(20);
+    small.places.erase(21);
+    KernelReport other = small;
+    other.name = "sharpen";
+    const std::string text = text_of(report_of({small, kernel_report(), other}), symbols);
+    CHECK(contains(text, "--- Kernel blur ---"));
+    CHECK(text.find("--- Kernel blur ---") == text.rfind("--- Kernel blur ---"));
+    CHECK(text.find("1 launch, grid (4,2,1)") < text.find("other shapes"));
+    CHECK(text.find("  grid (1,1,1), block (16,16,1)") < text.find("--- Kernel sharpen ---"));
 }
 
 TEST_CASE("a program that launches nothing is told so") {
