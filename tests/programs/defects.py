@@ -23,6 +23,7 @@ STREAMS = "04_streams/streams.cu"
 BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
 REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
+BLOCK_CLOCK = "10_block_clock/timed_reduction.cuh"
 VECTOR_ADD = "05_vector_add/vector_add.cu"
 COMPLETE = "09_complete_task/complete_task.cu"
 
@@ -213,6 +214,33 @@ DEFECTS = {
         "        scheme_.count(pixels, counts_.get(), size, stream);\n",
         "        if (verified_ < 4) scheme_.count(pixels, counts_.get(), size, stream);\n",
     ),
+    "block_clock_drops_the_odd_one": (
+        BLOCK_CLOCK,
+        "const unsigned half = (left + 1) / 2;",
+        "const unsigned half = left / 2;",
+    ),
+    "block_clock_reads_one_segment": (
+        BLOCK_CLOCK,
+        "input + static_cast<unsigned long long>(blockIdx.x) * segment_step;",
+        "input;",
+    ),
+    "block_clock_never_ends": (
+        BLOCK_CLOCK,
+        "    if (thread == 0) times[blockIdx.x].end = clock64();\n",
+        "",
+    ),
+    "block_clock_without_barrier": (
+        BLOCK_CLOCK,
+        "        __syncthreads();\n        if (thread + half",
+        "        if (thread + half",
+    ),
+    "block_clock_stops_working_when_timed": (
+        "10_block_clock/block_clock.cu",
+        "                                block_clock::launch(one.configuration, input, one.output.get(),\n",
+        "                                Configuration half = one.configuration;\n"
+        "                                half.blocks = (half.blocks + 1) / 2;\n"
+        "                                block_clock::launch(half, input, one.output.get(),\n",
+    ),
 }  # fmt: skip
 
 
@@ -234,7 +262,9 @@ def write_sources(name: str, chapters: Path, folder: Path) -> Path:
             f"not once: {text!r}"
         )
     damaged.write_text(content.replace(text, instead))
-    return next(damaged.parent.glob("*.cu"))
+    # The chapter's main program, unless the mistake is in another one.
+    main = damaged.parent / (damaged.parent.name.partition("_")[2] + ".cu")
+    return damaged if damaged.suffix == ".cu" else main
 
 
 def main(arguments: list[str]) -> int:

@@ -29,6 +29,7 @@ PROGRAMS = (
     "histogram_reduction",
     "reduction_timing",
     "complete_task",
+    "block_clock",
 )
 
 # Options that make each program's measurement as short as a measurement can be.
@@ -43,6 +44,7 @@ SMALL = {
     "histogram_reduction": ("--size", "40x30", *SHORT),
     "reduction_timing": ("--n", "1000", *SHORT),
     "complete_task": ("--size", "40x30", *SHORT),
+    "block_clock": ("--blocks", "4", "--threads", "32", *SHORT),
 }
 
 # A rate, wherever it is printed.

@@ -13,6 +13,7 @@
 #include "buffer.hpp"
 #include "catch.hpp"
 #include "device.hpp"
+#include "fastest_device.hpp"
 #include "gate.hpp"
 #include "stream.hpp"
 
@@ -371,6 +372,20 @@ TEST_CASE("a device that is not there is bad usage where there are others") {
         CHECK_FALSE(info.peak_gb_per_s.has_value());
         CHECK(info.driver_model == "emulated");
     }
+}
+
+TEST_CASE("the fastest device has the most SMs times clock; the first of equals") {
+    std::vector<mf::DeviceInfo> devices(3);
+    CHECK(mf::fastest_of({}) == 0);
+    CHECK(mf::fastest_of(devices) == 0);
+    const int multiprocessors[] = {40, 132, 142};
+    const int clocks_khz[] = {1500000, 1980000, 1200000};
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        devices[i].multiprocessors = multiprocessors[i];
+        devices[i].clock_khz = clocks_khz[i];
+    }
+    CHECK(mf::fastest_of(devices) == 1);
+    CHECK(mf::pick_device(mf::fastest_device()).multiprocessors > 0);
 }
 
 TEST_CASE("the clock and the ceilings of this run") {
