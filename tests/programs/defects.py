@@ -149,11 +149,6 @@ DEFECTS = {
         "std::min(elements_to_boundary(y), n);",
         "std::min<std::size_t>(0, n);",
     ),
-    "vector_add_mixed_alignment": (
-        VECTOR_ADD,
-        "    if (!misaligned_alike(a, b, y)) return launch_scalar(",
-        "    if (n == 0) return launch_scalar(",
-    ),
     "vector_add_drops_tail": (VECTOR_ADD, "if (i < n - 4 * vectors) {", "if (i < head) {"),
     "vector_add_branch_left_out": (VECTOR_ADD, "        if (i < n) y[i] = a", "        y[i] = a"),
     "vector_add_stops_working_when_timed": (
