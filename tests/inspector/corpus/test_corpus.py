@@ -94,6 +94,9 @@ def main():
     parser.add_argument("programs", nargs="+", help="built from the corpus' sources")
     parser.add_argument("--json", type=Path, help="where findings and complaints go")
     arguments = parser.parse_args()
+    for program in arguments.programs:
+        if not os.access(program, os.X_OK):
+            parser.error(f"no program {program}")
     report, wrong = {}, 0
     for case, findings, complaints in run(arguments.programs):
         report[f"{case.program}/{case.name}"] = {"findings": findings, "complaints": complaints}
