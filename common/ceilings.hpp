@@ -62,13 +62,13 @@ inline double copy_gb_per_s(cudaStream_t stream) {
 }
 
 /// All ceilings of this run; without the bandwidth of a copy where there is a reason for no
-/// rates.
+/// rates, and without any that is measured under a tool.
 inline Ceilings measure_ceilings(cudaStream_t stream, const DeviceInfo& device) {
     Ceilings ceilings;
     ceilings.data_sheet_gb_per_s = device.peak_gb_per_s;
-    if (reason_for_no_rates().empty()) ceilings.copy_gb_per_s = copy_gb_per_s(stream);
     ceilings.l2_bytes = device.l2_bytes;
-    ceilings.launch_overhead = measure_launch_overhead(stream);
+    if (reason_for_no_rates().empty()) ceilings.copy_gb_per_s = copy_gb_per_s(stream);
+    if (attached_tool().empty()) ceilings.launch_overhead = measure_launch_overhead(stream);
     return ceilings;
 }
 

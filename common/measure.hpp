@@ -96,8 +96,10 @@ inline std::vector<Series> take_samples_on_device(const MeasurePlan& plan, cudaS
         fitting.warm_up_ms = 0;
         fitting.repeats = fitting.inner = 1;
     }
-    auto all =
-        take_samples(fitting, subjects, [stream](const std::vector<Series*>& series, bool after) {
+    const bool read_clock = attached_tool().empty();
+    auto all = take_samples(
+        fitting, subjects, [stream, read_clock](const std::vector<Series*>& series, bool after) {
+            if (!read_clock) return;
             const double mhz = sm_clock_mhz(stream);
             for (Series* const one : series) {
                 if (!after) one->clocks.emplace();

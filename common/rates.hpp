@@ -20,9 +20,10 @@ constexpr bool device_debug_build = false;
 #endif
 
 /// The tool that the program runs under, or an empty text: it would measure the tool's work with
-/// its own. Told by the variables that compute-sanitizer and the Nsight profilers set for the
-/// programs they start; CUDA_INJECTION64_PATH names any such tool's library.
+/// its own. Told by the variables that the emulator's inspector, compute-sanitizer and the Nsight
+/// profilers set for the programs they start; CUDA_INJECTION64_PATH names any such tool's library.
 inline std::string attached_tool() {
+    if (std::getenv("EMULATOR_INSPECTED") != nullptr) return "the inspector";
     if (std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") != nullptr) return "compute-sanitizer";
     const bool profiler = std::getenv("NV_NSIGHT_INJECTION_PORT_BASE") != nullptr ||
                           std::getenv("CUDA_INJECTION64_PATH") != nullptr;

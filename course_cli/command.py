@@ -8,11 +8,12 @@ from course_cli.build import lock, ninja, ready
 from course_cli.console import DONE, FAILED, INTERRUPTED, USAGE, CourseError, notice
 from course_cli.doctor import doctor
 from course_cli.gpu import probe
+from course_cli.inspect import inspect
 from course_cli.paths import BUILD, chapter_programs
 from course_cli.run import run
 from course_cli.testing import test
 
-COMMANDS = ("setup", "doctor", "list", "run", "test")
+COMMANDS = ("setup", "doctor", "list", "run", "inspect", "test")
 EXIT_STATUS = (
     "exit status: 0 done or passed, 1 failed, 2 usage, 3 the set-up lacks something, 77 skipped"
 )
@@ -69,6 +70,14 @@ def parser() -> Parser:
     running.add_argument("--backend", choices=["gpu", "emulator"],
                          help="default: gpu if one is usable")  # fmt: skip
 
+    inspecting = commands.add_parser(
+        "inspect", help="run a program on the emulator; report its errors and its memory accesses"
+    )
+    inspecting.usage = "./course inspect PROGRAM [--json FILE] [-- OPTIONS]"
+    inspecting.add_argument("program", metavar="PROGRAM",
+                            help="a chapter's name or number, or a path to a .cu")  # fmt: skip
+    inspecting.add_argument("--json", metavar="FILE", help="write the whole report there, too")
+
     testing = commands.add_parser("test", help="build and run the project's tests")
     testing.add_argument("suite", nargs="*", metavar="SUITE", help="default: all of them")
     testing.add_argument("--backend", choices=["gpu", "emulator"],
@@ -88,16 +97,16 @@ def dispatch(arguments: list[str]) -> int:
     if own and own[0] not in COMMANDS and not own[0].startswith("-"):
         raise CourseError(f"no command called {own[0]}; commands: {', '.join(COMMANDS)}", USAGE)
     chosen, unknown = top.parse_known_args(own)
-    if unknown and chosen.command == "run":
+    if unknown and chosen.command in ("run", "inspect"):
         raise CourseError(
             f"unknown option {unknown[0]}; the program's own options follow a --: "
-            f"./course run {chosen.program} -- {' '.join(unknown)}",
+            f"./course {chosen.command} {chosen.program} -- {' '.join(unknown)}",
             USAGE,
         )
     if unknown:
         raise CourseError(f"unknown argument {unknown[0]} (./course --help)", USAGE)
-    if options and chosen.command != "run":
-        raise CourseError("only ./course run takes options after --", USAGE)
+    if options and chosen.command not in ("run", "inspect"):
+        raise CourseError("only ./course run and inspect take options after --", USAGE)
     if chosen.command == "setup":
         return setup(chosen.tests)
     if chosen.command == "doctor":
@@ -106,6 +115,8 @@ def dispatch(arguments: list[str]) -> int:
         return list_chapters()
     if chosen.command == "run":
         return run(chosen.program, chosen.backend, options)
+    if chosen.command == "inspect":
+        return inspect(chosen.program, chosen.json, options)
     if chosen.command == "test":
         return test(chosen.suite, chosen.backend, chosen.werror or "CI" in os.environ)
     raise CourseError(f"a command is missing: {', '.join(COMMANDS)} (./course --help)", USAGE)

@@ -12,6 +12,7 @@ from course_cli.paths import BUILD, ROOT
 
 EMULATOR = ROOT / "common" / "emulator"
 RUNTIME = "common/emulator/libemulator.a"
+INSPECTED_RUNTIME = "common/emulator/inspected_runtime.o"
 COMMON = "common.emulator.o"
 
 
@@ -38,6 +39,9 @@ def build_file(source: Path, program: str, backend: str, settings: dict) -> str:
         if settings["stb"] == "true":
             compiler += ["-DMEASURE_FIRST_LINK_STB", "-lstb"]
         depends = [EMULATOR / "emucc", EMULATOR / "rewrite.py", BUILD / RUNTIME, BUILD / COMMON]
+        if backend == "inspected":
+            compiler.append("--inspect")
+            depends.append(BUILD / INSPECTED_RUNTIME)
     macro = f'-DMEASURE_FIRST_FLAGS="{name} {" ".join(flags)}"'
     command = [*compiler, *flags, "-I", ROOT / "common", macro]
     return (
@@ -61,8 +65,9 @@ def build_foreign(source: Path, backend: str) -> Path:
     folder = BUILD / "foreign" / f"{source.stem}-{key}"
     with lock():
         ready()
-        if backend == "emulator":
-            ninja(BUILD, [RUNTIME, COMMON])
+        if backend != "gpu":
+            inspected = [INSPECTED_RUNTIME] if backend == "inspected" else []
+            ninja(BUILD, [RUNTIME, COMMON, *inspected])
         folder.mkdir(parents=True, exist_ok=True)
         ninja_file = folder / "build.ninja"
         text = build_file(source, source.stem, backend, configuration())

@@ -72,6 +72,7 @@ def small_tree(folder: Path) -> Path:
     (emulator / "runtime.cpp").write_text("int emulator_runtime() { return 0; }\n")
     (emulator / "meson.build").write_text(
         "emulator_library = static_library('emulator', 'runtime.cpp')\n"
+        "inspected_runtime = static_library('inspector', 'runtime.cpp', build_by_default: false)\n"
     )
     (tree / "common/shared.hpp").write_text('#define GREETING "hello"\n')
     (tree / "chapters/06_box_blur/box_blur.cu").write_text(PROGRAM)

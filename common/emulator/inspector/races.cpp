@@ -19,33 +19,38 @@ struct Bounds {
 };
 
 /// Notes an access that is not, or no longer, the last write.
-template <class Unordered>
-void keep(ShadowCell& cell, Stamp stamp, Bounds bounds, Unordered unordered) {
+template <class Apart>
+void keep(ShadowCell& cell, Stamp stamp, Bounds bounds, Apart apart) {
     Stamp* replaced = nullptr;
     for (Stamp& other : cell.others) {
-        const bool alike = other.kind() == stamp.kind();
         if (other.era() < bounds.past || other == stamp) {
             other = stamp;
             return;
         }
-        if (unordered(other)) continue;
+        if (apart(other)) continue;
         replaced = &other;
         // Whatever races with the old one races with the new one too.
-        if (alike) break;
+        if (other.kind() == stamp.kind()) break;
     }
-    if (replaced == nullptr && cell.others[0].warp() == cell.others[1].warp() &&
-        stamp.warp() != cell.others[0].warp()) {
-        // One __syncwarp() must not hide both.
-        replaced = &cell.others[1];
+    Stamp& last = cell.others[1];
+    if (replaced != nullptr) {
+        *replaced = stamp;
+    } else if (last.era() < bounds.block ||
+               (last.warp() == cell.others[0].warp() && last.warp() != stamp.warp())) {
+        // One of an earlier block is enough, and one __syncwarp() must not hide both.
+        last = stamp;
     }
-    if (replaced != nullptr) *replaced = stamp;
 }
 
 /// Looks for an earlier access that races with `stamp`, which is then noted. An empty stamp: none.
-template <class Unordered>
-Stamp check(ShadowCell& cell, Stamp stamp, Bounds bounds, Unordered unordered) {
+/// `apart`: whether an access is out of order but for fences; `acquired`: whether fences order it.
+template <class Apart, class Acquired>
+Stamp check(ShadowCell& cell, Stamp stamp, Bounds bounds, Apart apart, Acquired acquired) {
     const AccessKind kind = stamp.kind();
-    const bool write_races = can_race(cell.write.kind(), kind) && unordered(cell.write);
+    const auto races = [&](Stamp other) {
+        return can_race(other.kind(), kind) && apart(other) && !acquired(other);
+    };
+    const bool write_races = races(cell.write);
     Stamp found = write_races ? cell.write : Stamp();
     // See the head of races.hpp.
     const bool sets_back = kind == AccessKind::write && !write_races &&
@@ -53,11 +58,11 @@ Stamp check(ShadowCell& cell, Stamp stamp, Bounds bounds, Unordered unordered) {
                            cell.write.era() >= bounds.block;
     for (const Stamp other : cell.others) {
         if (sets_back && other.kind() == AccessKind::atomic) continue;
-        if (can_race(other.kind(), kind) && unordered(other)) found = other;
+        if (races(other)) found = other;
     }
     switch (kind) {
         case AccessKind::read:
-            keep(cell, stamp, bounds, unordered);
+            keep(cell, stamp, bounds, apart);
             break;
         case AccessKind::write:
             cell = ShadowCell{stamp, {}};
@@ -65,8 +70,8 @@ Stamp check(ShadowCell& cell, Stamp stamp, Bounds bounds, Unordered unordered) {
         case AccessKind::atomic:
             // Other atomics do not race with this one, but may with what this one comes after.
             if (cell.write.era() >= bounds.past && !write_races &&
-                (cell.write.kind() == AccessKind::write || unordered(cell.write))) {
-                keep(cell, cell.write, bounds, unordered);
+                (cell.write.kind() == AccessKind::write || apart(cell.write))) {
+                keep(cell, cell.write, bounds, apart);
             }
             cell.write = stamp;
             break;
@@ -93,27 +98,27 @@ void Races::begin_block(std::uint64_t block) {
     block_number_ = block;
 }
 
-inline bool Races::unordered(Stamp earlier, unsigned thread, Space space, std::uint64_t address) {
+/// Not in order, as far as it can be told without a look at fences.
+inline bool Races::apart(Stamp earlier, unsigned thread, Space space) {
     const Era era = earlier.era();
     if (era >= order_.block()) {
         return era >= order_.known_to_all() && earlier.thread() != thread &&
-               !order_.follows_in_block(thread, earlier, address);
+               !order_.met_in_warp(thread, earlier);
     }
     // The block before had other shared memory.
-    return space == Space::global && era >= actors_.settled() &&
-           unordered_before_block(earlier, thread, address);
+    if (space == Space::shared || era < actors_.settled()) return false;
+    return era >= actors_.present() || actors_.relation(era) != Actors::Relation::ordered;
 }
 
-bool Races::unordered_before_block(Stamp earlier, unsigned thread, std::uint64_t address) {
-    if (earlier.era() < actors_.present()) {
-        const Actors::Relation relation = actors_.relation(earlier.era());
-        if (relation != Actors::Relation::same) return relation == Actors::Relation::unordered;
-    }
-    return !order_.follows_across_blocks(thread, earlier, address);
+/// Fences and atomics say nothing about other launches.
+inline bool Races::acquired(Stamp earlier, unsigned thread, std::uint64_t address) {
+    return order_.acquired(thread, earlier, address) &&
+           (earlier.era() >= actors_.present() ||
+            actors_.relation(earlier.era()) == Actors::Relation::same);
 }
 
 std::optional<Conflict> Races::access(const Access& access, Space space, unsigned thread) {
-    if (access.kind == AccessKind::atomic) order_.acquire(space, access.address, thread);
+    if (access.kind == AccessKind::atomic) order_.acquire(access, space, thread);
     const Stamp stamp(now_, thread, access.kind, pcs_.number(access.pc));
     const Bounds bounds{space == Space::shared ? order_.known_to_all() : actors_.settled(),
                         order_.block()};
@@ -131,9 +136,9 @@ std::optional<Conflict> Races::access(const Access& access, Space space, unsigne
             const std::uint64_t step = std::uint64_t{1} << page.shift;
             ShadowCell* cell = &page.cells[begin % page_bytes >> page.shift];
             for (std::uint64_t at = begin; at < piece_end; at += step, ++cell) {
-                const Stamp earlier = check(*cell, stamp, bounds, [&](Stamp other) {
-                    return unordered(other, thread, space, access.address);
-                });
+                const Stamp earlier = check(
+                    *cell, stamp, bounds, [&](Stamp other) { return apart(other, thread, space); },
+                    [&](Stamp other) { return acquired(other, thread, at); });
                 if (earlier.era() != 0 && found.era() == 0) {
                     found = earlier;
                     found_at = at;
@@ -142,7 +147,7 @@ std::optional<Conflict> Races::access(const Access& access, Space space, unsigne
         }
         begin = piece_end;
     }
-    if (access.kind == AccessKind::atomic) order_.release(space, access.address, thread);
+    if (access.kind == AccessKind::atomic) order_.release(access, space, thread);
     if (found.era() == 0) return std::nullopt;
     return conflict(found, access.kind, found_at);
 }
@@ -168,10 +173,13 @@ std::optional<Conflict> Races::range(std::uint64_t address, std::uint64_t bytes,
     Stamp found;
     std::uint64_t found_at = 0;
     const auto look = [&](ShadowCell& cell, std::uint64_t at) {
-        const Stamp earlier = check(cell, stamp, bounds, [&](Stamp other) {
-            return other.era() >= actors_.settled() && other.era() < actors_.present() &&
-                   actors_.relation(other.era()) == Actors::Relation::unordered;
-        });
+        const Stamp earlier = check(
+            cell, stamp, bounds,
+            [&](Stamp other) {
+                return other.era() >= actors_.settled() && other.era() < actors_.present() &&
+                       actors_.relation(other.era()) == Actors::Relation::unordered;
+            },
+            [](Stamp) { return false; });
         if (earlier.era() != 0 && found.era() == 0) {
             found = earlier;
             found_at = at;

@@ -11,10 +11,10 @@
 ///   none);
 /// - between operations and the host: OperationClocks.
 ///
-/// The order in which threads happened to run does not count, but for two things. A plain write of a
-/// thread that has used an atomic on the same address is not held against atomics before that one:
-/// the thread that drew the last ticket may set the counter back. And whoever acquires through an
-/// address has seen all earlier atomics on it.
+/// The order in which threads happened to run does not count, but for two things. A plain write of
+/// a thread that has used an atomic on the same address is not held against atomics before that
+/// one: the thread that drew the last ticket may set the counter back. And whoever acquires through
+/// an address has seen all earlier atomics on it.
 ///
 /// What is told is a race. A race can be missed: of many accesses to a word only three are kept.
 #pragma once
@@ -89,8 +89,8 @@ public:
     std::size_t memory() const { return memory_.memory(); }
 
 private:
-    bool unordered(Stamp earlier, unsigned thread, Space space, std::uint64_t address);
-    bool unordered_before_block(Stamp earlier, unsigned thread, std::uint64_t address);
+    bool apart(Stamp earlier, unsigned thread, Space space);
+    bool acquired(Stamp earlier, unsigned thread, std::uint64_t address);
     std::optional<Conflict> range(std::uint64_t address, std::uint64_t bytes, AccessKind kind,
                                   Pc pc);
     Conflict conflict(Stamp earlier, AccessKind kind, std::uint64_t address) const;

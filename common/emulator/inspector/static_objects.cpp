@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -68,11 +69,11 @@ std::string readable(const char* symbol) {
     return status == 0 ? name.get() : symbol;
 }
 
-/// The symbol table's variables.
-std::vector<Object> variables_of(const std::string& file, std::uint64_t load_offset) {
-    std::vector<Object> result;
+/// Calls `visit(symbol, name)` for each symbol of the type that the program defines.
+template <class Visit>
+void for_each_symbol(const std::string& file, unsigned type, Visit visit) {
     const std::vector<Header> header = structures<Header>(file, 0, 1);
-    if (header.empty()) return result;
+    if (header.empty()) return;
     const auto sections = structures<Section>(file, header[0].e_shoff, header[0].e_shnum);
     for (const Section& section : sections) {
         if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
@@ -80,18 +81,41 @@ std::vector<Object> variables_of(const std::string& file, std::uint64_t load_off
         const auto symbols =
             structures<Symbol>(file, section.sh_offset, section.sh_size / sizeof(Symbol));
         for (const Symbol& symbol : symbols) {
-            const bool variable = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT &&
-                                  symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
-            if (!variable || symbol.st_name >= names.sh_size ||
+            const bool wanted = ELF64_ST_TYPE(symbol.st_info) == type &&
+                                symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
+            if (!wanted || symbol.st_name >= names.sh_size ||
                 names.sh_offset + symbol.st_name >= file.size())
                 continue;
-            const std::string name = readable(file.c_str() + names.sh_offset + symbol.st_name);
-            result.push_back({ObjectKind::symbol, load_offset + symbol.st_value, symbol.st_size,
-                              "variable " + name + ", " + std::to_string(symbol.st_size) +
-                                  (symbol.st_size == 1 ? " byte" : " bytes")});
+            visit(symbol, readable(file.c_str() + names.sh_offset + symbol.st_name));
         }
     }
+}
+
+/// The symbol table's variables.
+std::vector<Object> variables_of(const std::string& file, std::uint64_t load_offset) {
+    std::vector<Object> result;
+    for_each_symbol(file, STT_OBJECT, [&](const Symbol& symbol, const std::string& name) {
+        result.push_back({ObjectKind::symbol, load_offset + symbol.st_value, symbol.st_size,
+                          "variable " + name + ", " + std::to_string(symbol.st_size) +
+                              (symbol.st_size == 1 ? " byte" : " bytes")});
+    });
     return result;
+}
+
+/// "void (anonymous namespace)::blur<3>(unsigned char const*)" becomes "blur<3>".
+std::string without_signature(std::string name) {
+    const std::string unnamed = "(anonymous namespace)::";
+    for (std::size_t at = name.find(unnamed); at != std::string::npos; at = name.find(unnamed))
+        name.erase(at, unnamed.size());
+    int angles = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] == '<') ++angles;
+        if (name[i] == '>') --angles;
+        if (angles == 0 && name[i] == ' ') begin = i + 1;  // behind the result's type
+        if (angles == 0 && name[i] == '(') return name.substr(begin, i - begin);
+    }
+    return name;
 }
 
 }  // namespace
@@ -104,6 +128,20 @@ std::vector<Object> static_objects() {
     if (!all_named)
         std::move(image.variables.begin(), image.variables.end(), std::back_inserter(result));
     return result;
+}
+
+std::string function_name(std::uint64_t address) {
+    static const std::map<std::uint64_t, std::string> names = [] {
+        std::map<std::uint64_t, std::string> result;
+        const std::uint64_t load_offset = read_image().load_offset;
+        for_each_symbol(read_program(), STT_FUNC,
+                        [&](const Symbol& symbol, const std::string& name) {
+                            result.emplace(load_offset + symbol.st_value, without_signature(name));
+                        });
+        return result;
+    }();
+    const auto found = names.find(address);
+    return found == names.end() ? "" : found->second;
 }
 
 }  // namespace emu::inspector

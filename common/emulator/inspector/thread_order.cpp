@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t most_records = std::size_t{1} << 20;
 
 /// How much one question may cost before it counts as answered with yes.
-constexpr int most_steps = 20000;
+constexpr int most_steps = 2000;
 
 constexpr std::uint32_t all_lanes = ~std::uint32_t{0};
 
@@ -100,29 +100,33 @@ void ThreadOrder::fence(unsigned thread, FenceScope scope) {
     fences_.push_back(fence);
 }
 
-void ThreadOrder::note_acquire(Space space, std::uint64_t address, unsigned thread) {
+void ThreadOrder::note_acquire(const Access& atomic, Space space, unsigned thread) {
     const Releases& releases = releases_[static_cast<std::size_t>(space)];
-    const auto place = releases.find(address);
+    const auto place = releases.find(atomic.address);
     if (place == releases.end()) return;
     if (acquires_.size() > block_acquires_) {
-        const Acquire& last = acquires_.back();
-        if (last.thread == thread && last.address == address && last.space == space &&
-            last.era > place->second.back().era) {
-            return;  // nothing new to acquire
+        // Again and again, and nobody could have taken notice in between.
+        Acquire& last = acquires_.back();
+        const Moment now = moment(thread);
+        if (last.thread == thread && last.address == atomic.address && last.space == space &&
+            last.era > std::max({fences_.back().era, now.barrier, now.heard})) {
+            last.era = ++now_;
+            return;
         }
     }
     if (acquires_.size() >= most_records) {
         give_up();
         return;
     }
-    acquires_.push_back({++now_, static_cast<std::uint16_t>(thread), space, address});
+    acquires_.push_back(
+        {++now_, static_cast<std::uint16_t>(thread), space, atomic.bytes, atomic.address});
 }
 
-void ThreadOrder::note_release(Space space, std::uint64_t address, unsigned thread) {
+void ThreadOrder::note_release(const Access& atomic, Space space, unsigned thread) {
     if (fences_.size() == block_fences_) return;
     const Moment& last_fence = fences_.back();
     Moment release = moment(thread);
-    std::vector<Moment>& releases = releases_[static_cast<std::size_t>(space)][address];
+    std::vector<Moment>& releases = releases_[static_cast<std::size_t>(space)][atomic.address];
     if (!releases.empty()) {
         const Moment& last = releases.back();
         if (last.thread == thread && last.era > last_fence.era && last.barrier == barrier_ &&
@@ -158,8 +162,8 @@ bool ThreadOrder::precedes(Stamp earlier, std::uint64_t address, const Moment& m
     for (; acquire != acquires_.end() && acquire->era < moment.era; ++acquire) {
         if (!moment.knows(acquire->era, acquire->thread, moment.heard)) continue;
         // The atomics before it on the same address are seen with it.
-        if (earlier.kind() == AccessKind::atomic && address == acquire->address &&
-            earlier.era() < acquire->era) {
+        if (earlier.kind() == AccessKind::atomic && earlier.era() < acquire->era &&
+            address - acquire->address < acquire->bytes) {
             return true;
         }
         const Releases& all = releases_[static_cast<std::size_t>(acquire->space)];

@@ -35,11 +35,11 @@ public:
     void fence(unsigned thread, FenceScope scope);
 
     /// To be called before and after an atomic access is looked at.
-    void acquire(Space space, std::uint64_t address, unsigned thread) {
-        if (!fences_.empty()) note_acquire(space, address, thread);
+    void acquire(const Access& atomic, Space space, unsigned thread) {
+        if (!fences_.empty()) note_acquire(atomic, space, thread);
     }
-    void release(Space space, std::uint64_t address, unsigned thread) {
-        if (!fences_.empty()) note_release(space, address, thread);
+    void release(const Access& atomic, Space space, unsigned thread) {
+        if (!fences_.empty()) note_release(atomic, space, thread);
     }
 
     /// First era of the running block.
@@ -47,16 +47,17 @@ public:
     /// What lies before this era is known to all threads of the block.
     Era known_to_all() const { return barrier_; }
 
-    /// Whether an access to `address` in the running block by another thread, since the last
-    /// barrier, happens before what `thread` does now.
-    bool follows_in_block(unsigned thread, Stamp earlier, std::uint64_t address) const {
-        if (earlier.warp() == thread / 32 && warp_knows(thread, earlier)) return true;
-        return has_acquired() && follows_release(thread, earlier, address);
+    /// Whether `thread` and another thread of the running block have met in their warp since the
+    /// other's access.
+    bool met_in_warp(unsigned thread, Stamp earlier) const {
+        return earlier.warp() == thread / warp_size && warp_knows(thread, earlier);
     }
 
-    /// The same for an access of an earlier block of the launch.
-    bool follows_across_blocks(unsigned thread, Stamp earlier, std::uint64_t address) const {
-        return has_acquired() && follows_release(thread, earlier, address);
+    /// Whether fences and atomics put an access in this launch, which touched the byte at
+    /// `address`, before what `thread` does now.
+    bool acquired(unsigned thread, Stamp earlier, std::uint64_t address) const {
+        return (acquires_.size() > block_acquires_ || gave_up_) &&
+               follows_release(thread, earlier, address);
     }
 
     /// Eras begin again; of the running block everything is forgotten.
@@ -90,17 +91,17 @@ private:
         Era era;
         std::uint16_t thread;
         Space space;
+        std::uint8_t bytes;
         std::uint64_t address;
     };
     using Releases = std::unordered_map<std::uint64_t, std::vector<Moment>>;
     using Row = std::array<Era, warp_size>;
 
-    bool has_acquired() const { return acquires_.size() > block_acquires_ || gave_up_; }
     Moment moment(unsigned thread) const;
     bool warp_knows(unsigned thread, Stamp earlier) const;
     void meet_in_part(unsigned warp, std::uint32_t lanes);
-    void note_acquire(Space space, std::uint64_t address, unsigned thread);
-    void note_release(Space space, std::uint64_t address, unsigned thread);
+    void note_acquire(const Access& atomic, Space space, unsigned thread);
+    void note_release(const Access& atomic, Space space, unsigned thread);
     bool follows_release(unsigned thread, Stamp earlier, std::uint64_t address) const;
     bool precedes(Stamp earlier, std::uint64_t address, const Moment& moment, int& steps) const;
     void forget_releases();

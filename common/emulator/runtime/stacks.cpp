@@ -36,9 +36,8 @@ char* Stacks::top(std::size_t index) {
 }
 
 bool Stacks::in_guard(const void* address) const {
-    const char* const place = static_cast<const char*>(address);
-    if (place < begin_ || place >= begin_ + count_ * stack_bytes) return false;
-    return static_cast<std::size_t>(place - begin_) % stack_bytes < page_bytes;
+    if (!holds(address)) return false;
+    return static_cast<std::size_t>(static_cast<const char*>(address) - begin_) % stack_bytes < page_bytes;
 }
 
 }  // namespace emu

@@ -20,6 +20,12 @@ public:
     /// in all of them would fall into the same few sets of the processor's caches.
     char* top(std::size_t index);
 
+    /// Whether an address lies in one of the stacks.
+    bool holds(const void* address) const {
+        const char* const place = static_cast<const char*>(address);
+        return place >= begin_ && place < begin_ + count_ * stack_bytes;
+    }
+
     /// Whether an address lies in a guard page, that is, whether a stack has overflowed.
     bool in_guard(const void* address) const;
 

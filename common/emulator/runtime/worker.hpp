@@ -44,6 +44,7 @@ public:
 
     void touch(const SharedSite& site);
     Warp& warp(unsigned index_in_block) { return warps_[index_in_block]; }
+    bool on_stack(const void* address) const { return stacks_.holds(address); }
     bool stack_overflowed(const void* address) const { return stacks_.in_guard(address); }
     Task& task() const { return *task_; }
     unsigned index() const { return index_; }

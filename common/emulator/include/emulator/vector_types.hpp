@@ -8,7 +8,8 @@
 /// themselves through one access of their whole size, as the GPU does; a plain structure would be
 /// taken apart into one access an element, and a count of requests would be four times too high.
 /// They are no aggregates there: initialisation in braces still works, but a union that holds one
-/// cannot be copied, and the inner braces of nested initialisers cannot be left out.
+/// cannot be copied, and the inner braces of nested initialisers cannot be left out. Copying them
+/// byte by byte stays right, and std::is_trivially_copyable is told so.
 #pragma once
 
 // g++ says by itself that it instruments; clang++ is to be asked.
@@ -19,6 +20,8 @@
 #endif
 
 #ifdef __SANITIZE_THREAD__
+
+#include <type_traits>
 
 namespace emu {
 
@@ -70,11 +73,15 @@ template <class T>
     EMU_COPIES_AS_ONE(name)                                                \
     constexpr name(element a, element b = 0, element c = 0, element d = 0) \
         : x(a), y(b), z(c), w(d) {}
+#define EMU_COPIES_BY_BYTES(name) \
+    template <>                   \
+    struct std::is_trivially_copyable<name> : std::true_type {};
 
 #else
 
 #define EMU_COPIES_AS_ONE_2(name, element)
 #define EMU_COPIES_AS_ONE_4(name, element)
+#define EMU_COPIES_BY_BYTES(name)
 
 #endif
 
@@ -91,6 +98,7 @@ template <class T>
         element x, y;                               \
         EMU_COPIES_AS_ONE_2(name, element)          \
     };                                              \
+    EMU_COPIES_BY_BYTES(name)                       \
     inline name make_##name(element x, element y) { \
         return {x, y};                              \
     }
@@ -108,6 +116,7 @@ template <class T>
         element x, y, z, w;                                               \
         EMU_COPIES_AS_ONE_4(name, element)                                \
     };                                                                    \
+    EMU_COPIES_BY_BYTES(name)                                             \
     inline name make_##name(element x, element y, element z, element w) { \
         return {x, y, z, w};                                              \
     }
@@ -151,6 +160,7 @@ EMU_VECTOR_4(double4_32a, double, 32)
 #undef EMU_VECTOR_4
 #undef EMU_COPIES_AS_ONE_2
 #undef EMU_COPIES_AS_ONE_4
+#undef EMU_COPIES_BY_BYTES
 #ifdef EMU_COPIES_AS_ONE
 #undef EMU_COPIES_AS_ONE
 #endif

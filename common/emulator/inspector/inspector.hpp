@@ -1,0 +1,180 @@
+/// \file
+/// Watches a program on the emulator: every access of its device code, every call of its host code.
+///
+/// Each access goes, before it happens, through the analysers in this order: memory map (is it
+/// allowed?), written bytes (does it read what nobody wrote?), races, and the trace from which the
+/// counts are made. What they object to becomes a finding; all of it becomes a report when the
+/// program ends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../runtime/observer.hpp"
+#include "../runtime/worker.hpp"
+#include "call_site.hpp"
+#include "counts.hpp"
+#include "footprint.hpp"
+#include "memory_map.hpp"
+#include "operation_clocks.hpp"
+#include "races.hpp"
+#include "report.hpp"
+#include "warp_trace.hpp"
+#include "written_bytes.hpp"
+
+namespace emu::inspector {
+
+class Inspector final : public Observer {
+public:
+    Inspector();
+
+    // From the compiler's call-backs, while a thread of a kernel runs.
+    void device_access(const Access& access);
+    void device_step(Pc pc) {
+        if (counted_) trace_.step(block.current->linear, pc, depth_[block.current->linear]);
+    }
+    void enter_function() { ++depth_[block.current->linear]; }
+    void leave_function() { --depth_[block.current->linear]; }
+    void fence(FenceScope scope) { races_.fence(block.current->linear, scope); }
+
+    /// From code of the host, also while kernels run.
+    void host_access(const Access& access) {
+        if (access.address - host_begin_ < host_bytes_) check_host_access(access);
+    }
+
+    void memory_made(const Allocation& allocation) override;
+    void memory_released(const Allocation& allocation) override;
+    std::uint32_t enqueued(std::uint64_t stream,
+                           const std::vector<std::uint32_t>& predecessors) override;
+    void host_waited(std::uint32_t operation) override;
+    void copying(std::uint32_t operation, const CopyShape& shape, bool source_is_read) override;
+    void launch_begins(const Task& task) override;
+    void shared_variable_seen(const SharedSite& site) override;
+    void block_begins(std::uint64_t number) override;
+    void block_ends() override;
+    void barrier_released() override;
+    void warp_met(unsigned warp, std::uint32_t lanes, bool orders_memory) override;
+    void kernel_given_up(cudaError_t error, const char* text) override;
+    void launch_refused(const Task& task, cudaError_t error) override;
+    void error_asked() override;
+
+    /// Everything found so far.
+    Report report();
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+
+    /// All launches of one kernel with one shape.
+    struct Group {
+        KernelReport report;
+        Counts counts;
+        std::uint64_t counted_threads = 0;
+        dim3 grid;
+        dim3 block;
+    };
+    /// What an operation was, for reports. Most are never asked for.
+    struct Operation {
+        std::uint32_t group = no_group;
+        bool fill = false;
+        CallSite site;
+    };
+    static constexpr std::uint32_t no_group = ~0u;
+    /// A launch that failed, until its thread asks.
+    struct Refused {
+        std::thread::id thread;
+        Finding finding;
+        CallSite site;
+    };
+    /// A write that raced with another write: harmless if it does not change the memory.
+    struct Doubtful {
+        Finding finding;
+        std::uint64_t address;
+        std::size_t bytes;
+        std::array<unsigned char, 16> before;
+    };
+    /// Memory that came or went while a block was running.
+    struct MemoryEvent {
+        bool made;
+        Allocation allocation;
+    };
+
+    Lock lock();
+    void apply(const MemoryEvent& event);
+    void change_host_range();
+
+    static bool is_own(std::uint64_t address);
+    void misused(const Access& access);
+    void never_written(const Access& access, const Object& object);
+    void raced(const Access& access, const Conflict& conflict, const Object& object);
+    void settle() {
+        if (doubtful_) settle_doubtful();
+    }
+    void settle_doubtful();
+    void check_host_access(const Access& access);
+    void check_operation(std::uint32_t operation, const char* address, std::size_t bytes,
+                         AccessKind kind);
+    void end_launch();
+
+    Party this_party(const Access& access) const;
+    Party party_of(const Conflict& conflict) const;
+    static Fault fault_of(const Party& a, const Party& b, Space space);
+    void add(const Finding& finding, const CallSite& site);
+    void add_race(const Finding& finding);
+    std::string object_name(std::uint64_t address) const;
+    Group& group_of(const Task& task);
+    bool counts_block(std::uint64_t number) const;
+
+    std::mutex mutex_;  ///< held by the worker while it runs a block
+    std::mutex events_mutex_;
+    std::vector<MemoryEvent> events_;
+
+    MemoryMap map_;
+    WrittenBytes written_;
+    OperationClocks clocks_;
+    Races races_;
+    BlockTrace trace_;
+    Footprint footprint_;
+    Findings findings_;
+    std::vector<std::pair<CallSite, CallSite>> finding_sites_;  ///< of their parties
+    std::vector<Operation> operations_;
+    std::map<std::string, std::uint32_t> group_numbers_;
+    std::vector<std::unique_ptr<Group>> groups_;
+    std::vector<Refused> refused_;
+    std::map<std::uint64_t, std::uint64_t> host_ranges_;  ///< pinned, registered, managed memory
+    std::uint64_t host_begin_ = 0;                        ///< the range that holds all of these
+    std::uint64_t host_bytes_ = 0;
+
+    // Of the running launch and block.
+    Group* group_ = nullptr;
+    std::uint32_t operation_ = 0;
+    std::uint64_t counting_share_ = 1;  ///< one block of so many is counted
+    bool counted_ = false;              ///< the running block is
+    bool own_end_ = false;              ///< the inspector itself ends the kernel
+    Lock block_lock_;
+    std::array<std::uint16_t, 1024> depth_{};  ///< by thread: calls it is inside
+    /// Its shared memory: address and bytes.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_ranges_;
+    std::optional<Doubtful> doubtful_;
+};
+
+/// Begins to watch; called before the program's own static objects are made. When the process ends
+/// the report is written: as text to standard output, and as JSON to the file that INSPECTOR_JSON
+/// names. A process that would have ended with status 0 ends with 1 if there are findings.
+void start();
+
+extern Inspector* the_inspector;
+
+/// The one that watches. Only after start().
+inline Inspector& inspector() {
+    return *the_inspector;
+}
+
+}  // namespace emu::inspector

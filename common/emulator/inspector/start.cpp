@@ -1,0 +1,82 @@
+// Begins to watch when the program begins, and writes the report when it ends.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "inspector.hpp"
+#include "whole_file.hpp"
+
+namespace emu::inspector {
+
+Inspector* the_inspector = nullptr;
+
+namespace {
+
+const mf::WholeFile* json_file = nullptr;  // never destroyed, as the inspector itself
+
+/// Finds out before the program runs whether the report can be written.
+void open_json() {
+    const char* const path = std::getenv("INSPECTOR_JSON");
+    if (path == nullptr || *path == '\0') return;
+    try {
+        json_file = new mf::WholeFile(path);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "inspector: %s\n", error.what());
+        std::_Exit(2);
+    }
+}
+
+/// Writes both reports, once. True if there is anything to object to, or not all could be written.
+bool write_reports() {
+    static bool written = false;
+    if (written) return false;
+    written = true;
+    const Report report = the_inspector->report();
+    const Symbols symbols = symbols_of(report);
+    std::fflush(stdout);
+    const std::string text = text_of(report, symbols);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+    if (json_file == nullptr) return !report.findings.empty();
+    try {
+        json_file->write(json_of(report, symbols));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "inspector: %s\n", error.what());
+        return true;
+    }
+    return !report.findings.empty();
+}
+
+void at_exit(int status, void*) {
+    const bool objects = write_reports();
+    if (objects && status == 0) {
+        std::fflush(nullptr);
+        _exit(1);
+    }
+}
+
+/// The program dies: what was found so far may say why.
+void at_death(int signal) {
+    std::signal(signal, SIG_DFL);
+    alarm(10);  // what has been destroyed may keep the report from being written
+    write_reports();
+    std::raise(signal);
+}
+
+}  // namespace
+
+void start() {
+    if (the_inspector != nullptr) return;  // every compiled file of the program calls
+    the_inspector = new Inspector;  // never destroyed: the report is the last thing
+    open_json();
+    observer = the_inspector;
+    setenv("EMULATOR_INSPECTED", "1", 1);  // programs that measure ask whether that has a meaning
+    on_exit(at_exit, nullptr);
+    std::signal(SIGABRT, at_death);
+}
+
+}  // namespace emu::inspector
