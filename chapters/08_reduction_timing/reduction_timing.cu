@@ -246,12 +246,13 @@ void print_table(std::ostream& out, const std::vector<Measured>& all,
                                         "empty grid ms", "times empty"};
     if (quotable) headers.insert(headers.end(), {"GB/s", "of copy"});
     mf::Table table(headers);
-    std::vector<mf::Series> series;
+    std::vector<mf::Series> noted;  // the notes must tell the sizes apart
     for (const Measured& size : all) {
         for (const Version& version : versions) {
-            series.push_back(size.of(version.name));
             if (!version.works()) continue;
             const mf::Series& own = size.of(version.name);
+            noted.push_back(own);
+            noted.back().name += " of n=" + std::to_string(size.n);
             const mf::Summary time = own.summary();
             const double empty_ms = mf::median(size.of(version.baseline).ms);
             std::vector<std::string> cells = {
@@ -273,7 +274,7 @@ void print_table(std::ostream& out, const std::vector<Measured>& all,
         }
     }
     table.print(out);
-    mf::print_series_notes(out, series);
+    mf::print_series_notes(out, noted);
     out << "  By hand: 3 launches to warm up, then 100 in a row between two events.\n";
     if (quotable) {
         out << "  Rates count one byte a pixel and four a partial sum; GB = 10^9 bytes. Sizes up "
