@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The inspector's counts: as worked out by hand, and as Nsight Compute counted on an H200.
+
+INSPECTED names the folder or folders, separated by colons, of the programs built with
+`emucc --inspect`, NAME.inspected; RUNS_COUNTED the runs (ncu_collect.RUNS) to hold against
+nvidia_h200.json, separated by commas.
+"""
+
+import json
+import os
+import re
+import unittest
+from functools import cache
+from pathlib import Path
+
+from ncu_collect import RUNS, base_name
+from ncu_table import HERE, inspect, pairs_of, reason_for
+
+GROUPS = {
+    "global_load": "sectors",
+    "global_store": "sectors",
+    "global_atomic": "sectors",
+    "shared_load": "wavefronts",
+    "shared_store": "wavefronts",
+    "shared_atomic": "wavefronts",
+}
+
+
+@cache
+def report_of(run: str) -> dict:
+    """The inspector's report of a run, made once."""
+    folders = [Path(folder) for folder in os.environ["INSPECTED"].split(":")]
+    programs = [folder / f"{RUNS[run].program}.inspected" for folder in folders]
+    return inspect(next(path for path in programs if path.exists()), RUNS[run].options)
+
+
+def expectations(source: str) -> dict[str, dict[str, str]]:
+    """Of each kernel what its EXPECT lines say."""
+    expected = {}
+    pattern = r"((?:// EXPECT .*\n)+)__global__ void (\w+)\("
+    for comments, kernel in re.findall(pattern, source):
+        words = comments.replace("// EXPECT", " ").split()
+        expected[kernel] = dict(zip(words[::2], words[1::2], strict=True))
+    return expected
+
+
+def counted(totals: dict) -> dict[str, str]:
+    """A kernel's totals in the form of EXPECT."""
+    counts = {
+        group: f"{totals[group]['requests']}:{totals[group][unit]}"
+        for group, unit in GROUPS.items()
+        if totals[group]["requests"] > 0
+    }
+    counts["divergent_branches"] = str(totals["divergent_branches"])
+    return counts
+
+
+class ByHand(unittest.TestCase):
+    def test_every_pattern(self):
+        expected = expectations((HERE / "patterns.cu").read_text(encoding="utf-8"))
+        report = report_of("patterns")
+        kernels = {base_name(kernel["name"]): kernel for kernel in report["kernels"]}
+        self.assertEqual(set(kernels), set(expected))
+        self.assertGreater(len(kernels), 60)
+        for name, kernel in kernels.items():
+            with self.subTest(kernel=name):
+                counts = counted(kernel["totals"])
+                if "divergent_branches" not in expected[name]:
+                    counts.pop("divergent_branches")
+                self.assertEqual(counts, expected[name])
+                self.assertEqual((kernel["launches"], kernel["lost_events"]), (1, 0))
+
+    def test_no_pattern_is_at_fault(self):
+        self.assertEqual(report_of("patterns")["findings"], [])
+
+
+class AgainstNsightCompute(unittest.TestCase):
+    def test_every_kernel(self):
+        record = json.loads((HERE / "nvidia_h200.json").read_text(encoding="utf-8"))
+        for run in os.environ["RUNS_COUNTED"].split(","):
+            shapes = pairs_of(report_of(run), record["runs"][run]["launches"])
+            self.assertTrue(shapes, f"{run}: no launch in common")
+            for shape, pairs in shapes.items():
+                for what, pair in pairs.items():
+                    with self.subTest(run=run, shape=str(shape), what=what):
+                        reason = reason_for(run, shape, what)
+                        if reason is None:
+                            self.assertEqual(pair.inspector, pair.ncu)
+
+
+if __name__ == "__main__":
+    unittest.main()
