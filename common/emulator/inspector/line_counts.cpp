@@ -48,6 +48,13 @@ PlaceCounts totals_of(const KernelReport& kernel) {
     return sum;
 }
 
+AccessCounts sum_of(const PlaceCounts& counts, Space space) {
+    AccessCounts sum;
+    for (const AccessCounts& c : counts.access[static_cast<unsigned>(space)])
+        sum.add(c);
+    return sum;
+}
+
 std::vector<LineCounts> lines_of(const KernelReport& kernel, const Symbols& symbols) {
     // A line that is not known stands for its one instruction.
     std::map<std::pair<Place, Pc>, LineCounts> lines;

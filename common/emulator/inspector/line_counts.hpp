@@ -23,6 +23,9 @@ std::vector<LineCounts> lines_of(const KernelReport& kernel, const Symbols& symb
 /// Sum over all instructions of the kernel.
 PlaceCounts totals_of(const KernelReport& kernel);
 
+/// Sum over the loads, stores and atomics of one space.
+AccessCounts sum_of(const PlaceCounts& counts, Space space);
+
 /// How much more than the least was done: sectors, wavefronts, and lanes that wait for another of
 /// the same request to update the same address. 0: nothing to gain.
 std::uint64_t excess(const PlaceCounts& counts);
