@@ -116,7 +116,7 @@ def run(arguments):
         "version": 1,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "device": output_of(query).split("\n", maxsplit=1)[0],
-        "sanitizer": output_of([sanitizer, "--version"]).split("\n")[-1],
+        "sanitizer": output_of([sanitizer, "--version"]).split("\n")[-1],  # Version 2025.3…
         "results": results,
     }
     write(arguments.json, json.dumps(report, indent=1) + "\n")
@@ -174,7 +174,7 @@ def table(arguments):
     names = ("inspector",) + TOOLS
     lines = [
         f"{sanitizer['date']}: {sanitizer['device'].replace(', ', ', driver ')};"
-        f" compute-sanitizer {sanitizer['sanitizer'].replace('Version ', '')}.",
+        f" compute-sanitizer {sanitizer['sanitizer'].split()[1]}.",
         "",
         "| | " + " | ".join(names) + " |",
         "|---|" + "---|" * len(names),
