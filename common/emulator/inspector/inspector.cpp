@@ -56,6 +56,12 @@ bool starts_unwritten(const Object& object) {
            object.kind == ObjectKind::dynamic_shared;
 }
 
+/// A structure that is copied as a whole is copied with what lies unused between its members: a
+/// read of up to 4 bytes right behind the thread's last one, `read_to`, and in the same 8 bytes.
+bool may_be_padding(const Access& access, std::uint64_t read_to) {
+    return access.bytes <= 4 && access.address == read_to && access.address % 8 != 0;
+}
+
 /// What a GPU would answer to the next call.
 cudaError_t error_of(Fault fault) {
     return fault == Fault::misaligned ? cudaErrorMisalignedAddress : cudaErrorIllegalAddress;
@@ -232,6 +238,7 @@ void Inspector::end_launch() {
     const FootprintBytes bytes = footprint_.take();
     group_->report.distinct_bytes_read += bytes.read;
     group_->report.distinct_bytes_written += bytes.written;
+    footprint_complete_ = footprint_complete_ && bytes.complete;
     group_ = nullptr;
 }
 
@@ -290,22 +297,71 @@ void Inspector::warp_met(unsigned warp, std::uint32_t lanes, bool orders_memory)
     if (counted_ && lanes == all) trace_.flush_warp(warp, group_->counts);
 }
 
+void Inspector::shuffle_from_absent_lane(const Slot& thread) {
+    Finding finding{};
+    finding.fault = Fault::warp_mask;
+    finding.first = party_at(thread.site);
+    finding.first.thread = triple(thread.index);
+    finding.detail = "it reads the value of a lane that takes no part";
+    add(finding, {});
+}
+
+Party Inspector::party_at(const Site& site) const {
+    Party party;
+    party.kernel = group_->report.name;
+    party.block = triple(blockIdx);
+    party.thread = triple(threadIdx);
+    party.operation = operation_;
+    party.file = site.file == nullptr ? "" : site.file;
+    party.line = site.line;
+    return party;
+}
+
+/// Where threads of the block wait, the place with the fewest first; and whether some of them wait
+/// in a warp primitive.
+std::vector<Site> Inspector::waiting_places(bool& in_warp) {
+    std::vector<std::pair<unsigned, Site>> places;
+    in_warp = false;
+    for (const Slot* slot = block.begin; slot != block.unbegun; ++slot) {
+        if (slot->wait == wait_for_ever || slot->wait < block.phase) continue;
+        const Site& site = slot->wait == block.phase ? block.barrier : slot->site;
+        in_warp = in_warp || slot->wait == wait_warp;
+        const auto same = [&site](const auto& place) {
+            return place.second.line == site.line && place.second.file == site.file;
+        };
+        const auto known = std::find_if(places.begin(), places.end(), same);
+        if (known == places.end()) {
+            places.emplace_back(1, site);
+        } else {
+            ++known->first;
+        }
+    }
+    std::stable_sort(places.begin(), places.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Site> sites;
+    for (const auto& place : places)
+        sites.push_back(place.second);
+    return sites;
+}
+
 void Inspector::kernel_given_up(cudaError_t error, const char* text) {
     settle();
     if (!own_end_) {
+        bool in_warp = false;
+        std::vector<Site> places;
         Finding finding{};
-        const std::string why = text;
-        const bool at_barrier = why.find("__syncthreads()") != std::string::npos;
-        const bool in_warp = why.find("warp primitive") != std::string::npos;
-        finding.fault = error == cudaErrorLaunchTimeout && at_barrier ? Fault::barrier
-                        : in_warp                                     ? Fault::warp_mask
-                                                                      : Fault::kernel_failure;
-        finding.first.kernel = group_->report.name;
-        finding.first.block = triple(blockIdx);
-        finding.first.thread = triple(threadIdx);
-        finding.first.operation = operation_;
-        finding.detail = why;
-        add(finding, CallSite::here());
+        finding.fault = Fault::kernel_failure;
+        finding.detail = text;
+        if (finding.detail.find("the mask 0x") != std::string::npos) {
+            finding.fault = Fault::warp_mask;
+            places = {block.current->site};
+        } else if (error == cudaErrorLaunchTimeout) {
+            places = waiting_places(in_warp);
+            if (!places.empty()) finding.fault = in_warp ? Fault::warp_mask : Fault::barrier;
+        }
+        finding.first = party_at(places.empty() ? Site{nullptr, 0} : places[0]);
+        if (places.size() > 1) finding.second = party_at(places[1]);
+        add(finding, {});
     }
     own_end_ = false;
     if (block_lock_.owns_lock()) block_lock_.unlock();
@@ -341,9 +397,12 @@ void Inspector::device_access(const Access& access) {
     }
     const Space space = space_of(*object);
     const unsigned thread = block.current->linear;
-    if (access.kind != AccessKind::write && starts_unwritten(*object) &&
-        !written_.any(access.address, access.bytes)) {
-        never_written(access, *object);
+    if (access.kind != AccessKind::write) {
+        if (starts_unwritten(*object) && !written_.any(access.address, access.bytes) &&
+            !may_be_padding(access, read_to_[thread])) {
+            never_written(access, *object);
+        }
+        read_to_[thread] = access.address + access.bytes;
     }
     if (access.kind != AccessKind::read) written_.mark(access.address, access.bytes);
     if (const auto conflict = races_.access(access, space, thread)) {
@@ -500,6 +559,16 @@ void Inspector::error_asked() {
     refused_.erase(std::remove_if(refused_.begin(), refused_.end(), own), refused_.end());
 }
 
+/// Threads run one after another: one that does not wait for another's write may come before it.
+bool Inspector::follows_from_a_race(const Finding& finding) const {
+    if (finding.fault != Fault::never_written) return false;
+    const std::vector<Finding>& all = findings_.all();
+    return std::any_of(all.begin(), all.end(), [&finding](const Finding& other) {
+        return other.second && other.object == finding.object &&
+               (other.first.pc == finding.first.pc || other.second->pc == finding.first.pc);
+    });
+}
+
 Report Inspector::report() {
     Report report;
     // A worker may still be running a block, and a process that dies waits for nobody.
@@ -511,7 +580,6 @@ Report Inspector::report() {
 
     char path[4096] = {};
     if (readlink("/proc/self/exe", path, sizeof path - 1) > 0) report.program = path;
-    report.findings = findings_.all();
     std::set<Pc> pcs;
     for (const auto& sites : finding_sites_) {
         sites.first.add_to(pcs);
@@ -520,17 +588,31 @@ Report Inspector::report() {
     const Symbols symbols = Symbols::read(report.program, pcs);
     const auto set_place = [&symbols](Party& party, const CallSite& site) {
         const Place place = site.find(symbols);
+        if (!place.known()) return;
         party.file = place.file;
         party.line = place.line;
     };
-    for (std::size_t i = 0; i < report.findings.size(); ++i) {
-        Finding& finding = report.findings[i];
+    for (std::size_t i = 0; i < finding_sites_.size(); ++i) {
+        Finding finding = findings_.all()[i];
+        if (follows_from_a_race(finding)) continue;
         set_place(finding.first, finding_sites_[i].first);
         if (finding.second) set_place(*finding.second, finding_sites_[i].second);
+        report.findings.push_back(finding);
     }
     for (const auto& group : groups_) {
         report.kernels.push_back(group->report);
         report.kernels.back().places = group->counts.places();
+    }
+    if (!footprint_complete_) {
+        report.notes.push_back(
+            "A launch touched more memory than could be kept apart byte by byte: its distinct "
+            "bytes "
+            "are a lower bound.");
+    }
+    if (races_.dropped_pages() != 0) {
+        report.notes.push_back("Races were not looked for in " +
+                               std::to_string(races_.dropped_pages()) +
+                               " pages of 4 KiB: the memory for it was used up.");
     }
     if (held) mutex_.unlock();
     return report;

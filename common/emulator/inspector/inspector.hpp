@@ -62,6 +62,7 @@ public:
     void block_ends() override;
     void barrier_released() override;
     void warp_met(unsigned warp, std::uint32_t lanes, bool orders_memory) override;
+    void shuffle_from_absent_lane(const Slot& thread) override;
     void kernel_given_up(cudaError_t error, const char* text) override;
     void launch_refused(const Task& task, cudaError_t error) override;
     void error_asked() override;
@@ -124,10 +125,13 @@ private:
     void end_launch();
 
     Party this_party(const Access& access) const;
+    Party party_at(const Site& site) const;
+    static std::vector<Site> waiting_places(bool& in_warp);
     Party party_of(const Conflict& conflict) const;
     static Fault fault_of(const Party& a, const Party& b, Space space);
     void add(const Finding& finding, const CallSite& site);
     void add_race(const Finding& finding);
+    bool follows_from_a_race(const Finding& finding) const;
     std::string object_name(std::uint64_t address) const;
     Group& group_of(const Task& task);
     bool counts_block(std::uint64_t number) const;
@@ -142,6 +146,7 @@ private:
     Races races_;
     BlockTrace trace_;
     Footprint footprint_;
+    bool footprint_complete_ = true;
     Findings findings_;
     std::vector<std::pair<CallSite, CallSite>> finding_sites_;  ///< of their parties
     std::vector<Operation> operations_;
@@ -159,7 +164,8 @@ private:
     bool counted_ = false;              ///< the running block is
     bool own_end_ = false;              ///< the inspector itself ends the kernel
     Lock block_lock_;
-    std::array<std::uint16_t, 1024> depth_{};  ///< by thread: calls it is inside
+    std::array<std::uint16_t, 1024> depth_{};    ///< by thread: calls it is inside
+    std::array<std::uint64_t, 1024> read_to_{};  ///< by thread: end of its last read
     /// Its shared memory: address and bytes.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_ranges_;
     std::optional<Doubtful> doubtful_;

@@ -39,6 +39,8 @@ public:
     virtual void barrier_released() = 0;
     /// Lanes of a warp have met in a warp primitive; `orders_memory`: in __syncwarp().
     virtual void warp_met(unsigned warp, std::uint32_t lanes, bool orders_memory) = 0;
+    /// The thread asked for the value of a lane that takes no part: it gets a meaningless one.
+    virtual void shuffle_from_absent_lane(const Slot& thread) = 0;
     /// The running block ends, and its launch with it. `text`: why.
     virtual void kernel_given_up(cudaError_t error, const char* text) = 0;
 

@@ -103,6 +103,12 @@ std::uint64_t common_result(const Warp& warp, unsigned group, WarpOperation oper
     return result;
 }
 
+/// Up, down and xor reach beyond their lanes in right programs, too, which drop what they get.
+void note_absent(unsigned index, unsigned lane, WarpOperation operation) {
+    if (observer == nullptr || operation != WarpOperation::shuffle_index) return;
+    observer->shuffle_from_absent_lane(slot_of_lane(index, lane));
+}
+
 /// Works out the results of the lanes in `group` and lets them go on.
 void complete(unsigned index, unsigned group) {
     Warp& warp = this_worker->warp(index);
@@ -118,6 +124,7 @@ void complete(unsigned index, unsigned group) {
             for_each_lane(group, [&](unsigned lane) {
                 const unsigned source = source_lane(lane, warp.request[lane]);
                 const bool takes_part = (group >> source & 1u) != 0;
+                if (!takes_part) note_absent(index, lane, operation);
                 warp.result[lane] = takes_part ? warp.request[source].bits : no_value;
             });
             break;
