@@ -73,6 +73,8 @@ std::string subject(const Party& party) {
             if (party.anonymous) return "a thread";
             return "thread " + text_of(party.thread) + " of block " + text_of(party.block);
         case Party::Who::operation:
+            if (party.kernel.find("Memset") != std::string::npos) return "a fill";
+            if (party.kernel.find("Memcpy") != std::string::npos) return "a copy";
             return party.kernel.empty() ? "a copy or fill" : "the call " + party.kernel;
         case Party::Who::host:
             return "the host";

@@ -53,8 +53,9 @@ struct Party {
 
 struct Finding {
     Fault fault;
-    Party first;                  ///< who is at fault: of a race, the later access
-    std::optional<Party> second;  ///< of a race: the earlier access
+    Party first;  ///< who is at fault: of a race, the later access
+    /// Of a race: the earlier access; of threads that wait at two places: the other place.
+    std::optional<Party> second;
     std::string object;       ///< "shared variable tile, 1296 bytes", "cudaMalloc #3, 4000 bytes"
     std::string detail;       ///< what the sentence needs besides: "4 bytes past the end"
     std::uint64_t times = 1;  ///< how often

@@ -201,10 +201,10 @@ TEST_CASE("advice on a race in global memory depends on who the two are") {
     copy.kernel = "cudaMemcpyAsync";
     copy.file = source;
     copy.line = 200;
-    CHECK(contains(said(copy).sentence,
-                   "the call cudaMemcpyAsync writes it at line "
-                   "200"));
+    CHECK(contains(said(copy).sentence, "a copy writes it at line 200"));
     CHECK(contains(said(copy).advice, "cudaStreamWaitEvent"));
+    copy.kernel = "cudaMemset";
+    CHECK(contains(said(copy).sentence, "a fill writes it"));
 
     copy.who = Party::Who::host;
     CHECK(contains(said(copy).sentence, "the host writes it at line 200"));
@@ -280,6 +280,22 @@ TEST_CASE("a read that comes before the write it races with is not told of as ne
     unwritten.object = raced.object;
     unwritten.first.pc = 30;
     CHECK(explain({unwritten, raced}, symbols).size() == 2);
+}
+
+TEST_CASE("of threads that wait at two barriers both lines are quoted") {
+    const ScratchFolder folder;
+    std::ofstream(folder.path("a.cu")) << "first\nsecond\n";
+    const Symbols lines(
+        std::map<Pc, Place>{{1, {folder.path("a.cu"), 1}}, {2, {folder.path("a.cu"), 2}}});
+    const Finding finding{Fault::barrier,
+                          thread_at(2, AccessKind::read, {}),
+                          thread_at(1, AccessKind::read, {}),
+                          "",
+                          "threads wait",
+                          1};
+    const std::string text = text_of(report_of({}, {finding}), lines);
+    CHECK(contains(text, "a.cu:2: barrier that not all threads reach"));
+    CHECK(contains(text, "    1 | first\n    2 | second\n"));
 }
 
 TEST_CASE("a long list is cut") {
