@@ -110,10 +110,14 @@ struct Chunk {
     std::int64_t end;
 };
 
-/// 0 … n in `count` pieces of the same size, rounded up; so the last ones may be shorter, or
-/// missing.
+/// Every piece begins at a multiple of 128 bytes. A warp that begins elsewhere asks for 32 numbers
+/// that lie in five sectors of 32 bytes instead of four.
+constexpr std::int64_t chunk_unit = 128 / sizeof(unsigned);
+
+/// 0 … n in `count` pieces or fewer, all of one size but the last, which may be shorter.
 std::vector<Chunk> chunks_of(std::int64_t n, std::int64_t count) {
-    const std::int64_t size = (n + count - 1) / count;
+    const std::int64_t share = (n + count - 1) / count;
+    const std::int64_t size = (share + chunk_unit - 1) / chunk_unit * chunk_unit;
     std::vector<Chunk> chunks;
     for (std::int64_t begin = 0; begin < n; begin += size)
         chunks.push_back({begin, std::min(begin + size, n)});
@@ -251,7 +255,7 @@ void require_all(const std::vector<mf::CheckResult>& checks) {
         mf::require(check);
 }
 
-/// Every schedule once, on sizes that leave no rest, a short last piece, and missing pieces.
+/// Every schedule once, on sizes that leave no rest, a short last piece, and fewer pieces.
 void check_schedules(std::ostream& out, std::vector<Schedule>& all, std::int64_t n,
                      cudaStream_t stream, mf::Record& record) {
     std::vector<mf::CheckResult> checks;
@@ -265,12 +269,11 @@ void check_schedules(std::ostream& out, std::vector<Schedule>& all, std::int64_t
     require_all(checks);
 }
 
+/// Around one unit a piece, and around one block a piece.
 std::vector<std::int64_t> sizes_around(std::int64_t chunks) {
-    std::vector<std::int64_t> sizes;
-    for (const std::int64_t n : {std::int64_t{1}, chunks - 1, chunks, chunks + 1, 256 * chunks - 1,
-                                 256 * chunks, 256 * chunks + 1}) {
-        if (n > 0) sizes.push_back(n);
-    }
+    std::vector<std::int64_t> sizes = {1};
+    for (const std::int64_t whole : {chunk_unit * chunks, threads_per_block * chunks})
+        sizes.insert(sizes.end(), {whole - 1, whole, whole + 1});
     return sizes;
 }
 //! [check]
