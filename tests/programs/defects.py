@@ -24,6 +24,7 @@ BLUR = "06_box_blur/box_blur.cu"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
 REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
 BLOCK_CLOCK = "10_block_clock/timed_reduction.cuh"
+OCCUPANCY = "11_occupancy/occupancy.cu"
 VECTOR_ADD = "05_vector_add/vector_add.cu"
 COMPLETE = "09_complete_task/complete_task.cu"
 
@@ -235,6 +236,29 @@ DEFECTS = {
         "                                Configuration half = one.configuration;\n"
         "                                half.blocks = (half.blocks + 1) / 2;\n"
         "                                block_clock::launch(half, input, one.output.get(),\n",
+    ),
+    "occupancy_drops_the_rest": (
+        OCCUPANCY,
+        "return (task.threads + threads - 1) / threads;",
+        "return task.threads / threads;",
+    ),
+    "occupancy_drops_the_tail": (
+        OCCUPANCY,
+        "        for (; done < task.work; ++done, next",
+        "        for (; done + at_once < task.work; ++done, next",
+    ),
+    "occupancy_counts_one_chain": (OCCUPANCY, "sum += chain;", "sum = chain;"),
+    "occupancy_stops_working_when_timed": (
+        OCCUPANCY,
+        "            data.input_of(c.which()), output.get(), data.task, times.get());\n",
+        "            data.input_of(c.which()), output.get(),\n"
+        "            [&] {\n"
+        "                static int launches = 0;\n"
+        "                Task task = data.task;\n"
+        "                if (++launches > 100) task.work /= 2;\n"
+        "                return task;\n"
+        "            }(),\n"
+        "            times.get());\n",
     ),
 }  # fmt: skip
 

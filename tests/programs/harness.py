@@ -30,6 +30,7 @@ PROGRAMS = (
     "reduction_timing",
     "complete_task",
     "block_clock",
+    "occupancy",
 )
 
 # Options that make each program's measurement as short as a measurement can be.
@@ -45,6 +46,7 @@ SMALL = {
     "reduction_timing": ("--n", "1000", *SHORT),
     "complete_task": ("--size", "40x30", *SHORT),
     "block_clock": ("--blocks", "4", "--threads", "32", *SHORT),
+    "occupancy": ("--work", "1", *SHORT),
 }
 
 # A rate, wherever it is printed.
