@@ -92,14 +92,17 @@ inline std::vector<Series> take_samples_on_device(const MeasurePlan& plan, cudaS
     const bool emulated = current_device().emulated;
     MeasurePlan fitting = plan;
     if (emulated) fitting.warm_up_ms = std::min(plan.warm_up_ms, emulated_warm_up_ms);
-    if (!attached_tool().empty()) {  // its times mean nothing, and it makes each launch slow
+    std::vector<Subject> shortened = subjects;
+    const bool with_tool = !attached_tool().empty();
+    if (with_tool) {  // its times mean nothing, and it makes each launch slow
         fitting.warm_up_ms = 0;
         fitting.repeats = fitting.inner = 1;
+        for (Subject& subject : shortened)
+            subject.validate = {};
     }
-    const bool read_clock = attached_tool().empty();
     auto all = take_samples(
-        fitting, subjects, [stream, read_clock](const std::vector<Series*>& series, bool after) {
-            if (!read_clock) return;
+        fitting, shortened, [stream, with_tool](const std::vector<Series*>& series, bool after) {
+            if (with_tool) return;
             const double mhz = sm_clock_mhz(stream);
             for (Series* const one : series) {
                 if (!after) one->clocks.emplace();

@@ -13,8 +13,8 @@
 namespace emu::inspector {
 namespace {
 
-/// Blocks are counted until a kernel's counted threads have reached this number for a launch, and
-/// four times that in all; of a larger launch, blocks spread over the grid.
+/// The launches of a kernel are counted until their threads have reached this number, the first
+/// one in any case; of a launch that is larger by itself, blocks spread over the grid.
 constexpr std::uint64_t counted_threads_limit = std::uint64_t{1} << 20;
 
 std::uint64_t number_of(const void* address) {
@@ -226,6 +226,8 @@ void Inspector::launch_begins(const Task& task) {
     ++group_->report.launches;
     const std::uint64_t threads = volume(task.grid) * volume(task.block);
     counting_share_ = (threads + counted_threads_limit - 1) / counted_threads_limit;
+    launch_counted_ = group_->counted_threads == 0 ||
+                      group_->counted_threads + threads / counting_share_ <= counted_threads_limit;
     map_.begin_launch();
     map_.add({ObjectKind::dynamic_shared, number_of(block.dynamic_shared), task.dynamic_shared,
               "dynamic shared memory, " + std::to_string(task.dynamic_shared) + " bytes"});
@@ -253,7 +255,7 @@ void Inspector::shared_variable_seen(const SharedSite& site) {
 
 /// Of a grid that is too large, blocks that follow no pattern of its rows.
 bool Inspector::counts_block(std::uint64_t number) const {
-    if (group_->counted_threads >= 4 * counted_threads_limit) return false;
+    if (!launch_counted_) return false;
     return number * 0x9E3779B97F4A7C15ULL >> 32 <= 0xFFFFFFFFULL / counting_share_;
 }
 

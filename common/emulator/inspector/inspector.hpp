@@ -161,6 +161,7 @@ private:
     Group* group_ = nullptr;
     std::uint32_t operation_ = 0;
     std::uint64_t counting_share_ = 1;  ///< one block of so many is counted
+    bool launch_counted_ = false;       ///< some of its blocks are counted
     bool counted_ = false;              ///< the running block is
     bool own_end_ = false;              ///< the inspector itself ends the kernel
     Lock block_lock_;
