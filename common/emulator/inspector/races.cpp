@@ -5,29 +5,68 @@
 namespace emu::inspector {
 namespace {
 
-constexpr Era no_block = ~Era{0};
-
 bool can_race(AccessKind one, AccessKind other) {
     return one == AccessKind::atomic ? other != AccessKind::atomic
                                      : one == AccessKind::write || other != AccessKind::read;
 }
 
-/// What an access may rely on.
-struct Bounds {
+/// What the thread of a block can rely on.
+struct ThreadView {
+    const ThreadOrder& order;
+    Actors& actors;
+    Space space;
+    unsigned thread;
     Era past;   ///< what lies before is in order with all that may yet come
-    Era block;  ///< first era of the running block; no_block if no thread is running
+    Era block;  ///< first era of the running block
+    Era phase;  ///< first era since the block's last barrier
+
+    /// In order with what the thread does now, at first sight.
+    bool is_quiet(Stamp earlier) const {
+        const Era era = earlier.era();
+        return era < past || (era >= block && (era < phase || earlier.thread() == thread));
+    }
+    /// Not in order, as far as it can be told without a look at fences.
+    bool apart(Stamp earlier) const {
+        if (is_quiet(earlier)) return false;
+        const Era era = earlier.era();
+        if (era >= block) return !order.met_in_warp(thread, earlier);
+        if (space == Space::shared) return false;  // the block before had other shared memory
+        return era >= actors.present() || actors.relation(era) != Actors::Relation::ordered;
+    }
+    /// Put in order by fences and atomics, which say nothing about other launches.
+    bool acquired(Stamp earlier, std::uint64_t address) const {
+        return order.acquired(thread, earlier, address) &&
+               (earlier.era() >= actors.present() ||
+                actors.relation(earlier.era()) == Actors::Relation::same);
+    }
+};
+
+/// What an operation or the host can rely on.
+struct WholeView {
+    Actors& actors;
+    Era past;
+    Era block = ~Era{0};  ///< no thread is running
+    Era phase = ~Era{0};
+
+    bool is_quiet(Stamp earlier) const {
+        return earlier.era() < past || earlier.era() >= actors.present();
+    }
+    bool apart(Stamp earlier) const {
+        return !is_quiet(earlier) && actors.relation(earlier.era()) == Actors::Relation::unordered;
+    }
+    bool acquired(Stamp, std::uint64_t) const { return false; }
 };
 
 /// Notes an access that is not, or no longer, the last write.
-template <class Apart>
-void keep(ShadowCell& cell, Stamp stamp, Bounds bounds, Apart apart) {
+template <class View>
+void keep(ShadowCell& cell, Stamp stamp, const View& view) {
     Stamp* replaced = nullptr;
     for (Stamp& other : cell.others) {
-        if (other.era() < bounds.past || other == stamp) {
+        if (other.era() < view.past) {
             other = stamp;
             return;
         }
-        if (apart(other)) continue;
+        if (view.apart(other)) continue;
         replaced = &other;
         // Whatever races with the old one races with the new one too.
         if (other.kind() == stamp.kind()) break;
@@ -35,48 +74,76 @@ void keep(ShadowCell& cell, Stamp stamp, Bounds bounds, Apart apart) {
     Stamp& last = cell.others[1];
     if (replaced != nullptr) {
         *replaced = stamp;
-    } else if (last.era() < bounds.block ||
+    } else if (last.era() < view.block ||
                (last.warp() == cell.others[0].warp() && last.warp() != stamp.warp())) {
         // One of an earlier block is enough, and one __syncwarp() must not hide both.
         last = stamp;
     }
 }
 
-/// Looks for an earlier access that races with `stamp`, which is then noted. An empty stamp: none.
-/// `apart`: whether an access is out of order but for fences; `acquired`: whether fences order it.
-template <class Apart, class Acquired>
-Stamp check(ShadowCell& cell, Stamp stamp, Bounds bounds, Apart apart, Acquired acquired) {
+/// check() for what is not in order at first sight.
+template <class View>
+[[gnu::noinline]] Stamp check_closely(ShadowCell& cell, std::uint64_t address, Stamp stamp,
+                                      const View& view) {
     const AccessKind kind = stamp.kind();
     const auto races = [&](Stamp other) {
-        return can_race(other.kind(), kind) && apart(other) && !acquired(other);
+        return can_race(other.kind(), kind) && view.apart(other) && !view.acquired(other, address);
     };
     const bool write_races = races(cell.write);
     Stamp found = write_races ? cell.write : Stamp();
     // See the head of races.hpp.
     const bool sets_back = kind == AccessKind::write && !write_races &&
                            cell.write.kind() == AccessKind::atomic &&
-                           cell.write.era() >= bounds.block;
+                           cell.write.era() >= view.block;
     for (const Stamp other : cell.others) {
         if (sets_back && other.kind() == AccessKind::atomic) continue;
         if (races(other)) found = other;
     }
     switch (kind) {
         case AccessKind::read:
-            keep(cell, stamp, bounds, apart);
+            keep(cell, stamp, view);
             break;
         case AccessKind::write:
             cell = ShadowCell{stamp, {}};
             break;
         case AccessKind::atomic:
             // Other atomics do not race with this one, but may with what this one comes after.
-            if (cell.write.era() >= bounds.past && !write_races &&
-                (cell.write.kind() == AccessKind::write || apart(cell.write))) {
-                keep(cell, cell.write, bounds, apart);
+            if (cell.write.era() >= view.past && !write_races &&
+                (cell.write.kind() == AccessKind::write || view.apart(cell.write))) {
+                keep(cell, cell.write, view);
             }
             cell.write = stamp;
             break;
     }
     return found;
+}
+
+/// Looks for an earlier access to a cell that races with `stamp`, which is then noted. An empty
+/// stamp: none. `address`: of the cell.
+template <class View>
+[[gnu::always_inline]] inline Stamp check(ShadowCell& cell, std::uint64_t address, Stamp stamp,
+                                          const View& view) {
+    Stamp& first = cell.others[0];
+    Stamp& last = cell.others[1];
+    if (view.is_quiet(cell.write)) {
+        if (stamp.kind() == AccessKind::write && view.is_quiet(first) && view.is_quiet(last)) {
+            cell = ShadowCell{stamp, {}};
+            return Stamp();
+        }
+        if (stamp.kind() == AccessKind::read && first.kind() == AccessKind::read &&
+            last.kind() == AccessKind::read) {
+            if (view.is_quiet(first)) {
+                first = stamp;
+                return Stamp();
+            }
+            // Whoever writes in this phase is not in order with both of these: that is enough.
+            if (first.era() >= view.phase && last.era() >= view.phase &&
+                first.warp() != last.warp()) {
+                return Stamp();
+            }
+        }
+    }
+    return check_closely(cell, address, stamp, view);
 }
 
 }  // namespace
@@ -95,33 +162,15 @@ void Races::begin_block(std::uint64_t block) {
     actors_.begin(Actors::Kind::launch, launch_);
     order_.begin_block();
     actors_.begin_block(block);
-    block_number_ = block;
-}
-
-/// Not in order, as far as it can be told without a look at fences.
-inline bool Races::apart(Stamp earlier, unsigned thread, Space space) {
-    const Era era = earlier.era();
-    if (era >= order_.block()) {
-        return era >= order_.known_to_all() && earlier.thread() != thread &&
-               !order_.met_in_warp(thread, earlier);
-    }
-    // The block before had other shared memory.
-    if (space == Space::shared || era < actors_.settled()) return false;
-    return era >= actors_.present() || actors_.relation(era) != Actors::Relation::ordered;
-}
-
-/// Fences and atomics say nothing about other launches.
-inline bool Races::acquired(Stamp earlier, unsigned thread, std::uint64_t address) {
-    return order_.acquired(thread, earlier, address) &&
-           (earlier.era() >= actors_.present() ||
-            actors_.relation(earlier.era()) == Actors::Relation::same);
 }
 
 std::optional<Conflict> Races::access(const Access& access, Space space, unsigned thread) {
     if (access.kind == AccessKind::atomic) order_.acquire(access, space, thread);
     const Stamp stamp(now_, thread, access.kind, pcs_.number(access.pc));
-    const Bounds bounds{space == Space::shared ? order_.known_to_all() : actors_.settled(),
-                        order_.block()};
+    const Era phase = order_.known_to_all();
+    const ThreadView view{
+        order_,         actors_, space, thread, space == Space::shared ? phase : actors_.settled(),
+        order_.block(), phase};
     Stamp found;
     std::uint64_t found_at = 0;
     const std::uint64_t end = access.address + access.bytes;
@@ -136,9 +185,7 @@ std::optional<Conflict> Races::access(const Access& access, Space space, unsigne
             const std::uint64_t step = std::uint64_t{1} << page.shift;
             ShadowCell* cell = &page.cells[begin % page_bytes >> page.shift];
             for (std::uint64_t at = begin; at < piece_end; at += step, ++cell) {
-                const Stamp earlier = check(
-                    *cell, stamp, bounds, [&](Stamp other) { return apart(other, thread, space); },
-                    [&](Stamp other) { return acquired(other, thread, at); });
+                const Stamp earlier = check(*cell, at, stamp, view);
                 if (earlier.era() != 0 && found.era() == 0) {
                     found = earlier;
                     found_at = at;
@@ -169,17 +216,11 @@ std::optional<Conflict> Races::host(std::uint64_t address, std::uint64_t bytes, 
 std::optional<Conflict> Races::range(std::uint64_t address, std::uint64_t bytes, AccessKind kind,
                                      Pc pc) {
     const Stamp stamp(now_, 0, kind, pcs_.number(pc));
-    const Bounds bounds{actors_.settled(), no_block};
+    const WholeView view{actors_, actors_.settled()};
     Stamp found;
     std::uint64_t found_at = 0;
     const auto look = [&](ShadowCell& cell, std::uint64_t at) {
-        const Stamp earlier = check(
-            cell, stamp, bounds,
-            [&](Stamp other) {
-                return other.era() >= actors_.settled() && other.era() < actors_.present() &&
-                       actors_.relation(other.era()) == Actors::Relation::unordered;
-            },
-            [](Stamp) { return false; });
+        const Stamp earlier = check(cell, at, stamp, view);
         if (earlier.era() != 0 && found.era() == 0) {
             found = earlier;
             found_at = at;

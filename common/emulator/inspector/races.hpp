@@ -89,8 +89,6 @@ public:
     std::size_t memory() const { return memory_.memory(); }
 
 private:
-    bool apart(Stamp earlier, unsigned thread, Space space);
-    bool acquired(Stamp earlier, unsigned thread, std::uint64_t address);
     std::optional<Conflict> range(std::uint64_t address, std::uint64_t bytes, AccessKind kind,
                                   Pc pc);
     Conflict conflict(Stamp earlier, AccessKind kind, std::uint64_t address) const;
@@ -99,7 +97,6 @@ private:
     Era most_eras_;
     Era now_ = 1;
     OperationNumber launch_ = 0;
-    std::uint64_t block_number_ = 0;
     Actors actors_;
     ThreadOrder order_{now_};
     ShadowMemory memory_;

@@ -1,7 +1,5 @@
 #include "thread_order.hpp"
 
-#include <algorithm>
-
 namespace emu::inspector {
 namespace {
 
@@ -67,13 +65,6 @@ void ThreadOrder::meet_in_part(unsigned warp, std::uint32_t lanes) {
     for (unsigned lane = 0; lane < warp_size; ++lane) {
         if ((lanes >> lane & 1) != 0) rows[lane] = known;
     }
-}
-
-bool ThreadOrder::warp_knows(unsigned thread, Stamp earlier) const {
-    const unsigned warp = thread / warp_size;
-    if (earlier.era() < full_meeting_[warp]) return true;
-    return part_meeting_[warp] > std::max(barrier_, full_meeting_[warp]) &&
-           earlier.era() < lanes_[warp][thread % warp_size][earlier.thread() % warp_size];
 }
 
 ThreadOrder::Moment ThreadOrder::moment(unsigned thread) const {
@@ -149,7 +140,7 @@ bool ThreadOrder::follows_release(unsigned thread, Stamp earlier, std::uint64_t 
     if (gave_up_) return true;
     Moment current = moment(thread);
     ++current.era;
-    current.met = 0;  // warp_knows() says it exactly
+    current.met = 0;  // met_in_warp() says it exactly
     int steps = most_steps;
     return precedes(earlier, address, current, steps);
 }

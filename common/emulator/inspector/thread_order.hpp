@@ -2,6 +2,7 @@
 /// Which accesses of a launch happen before which: barriers, warps, and fences with atomics.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +51,11 @@ public:
     /// Whether `thread` and another thread of the running block have met in their warp since the
     /// other's access.
     bool met_in_warp(unsigned thread, Stamp earlier) const {
-        return earlier.warp() == thread / warp_size && warp_knows(thread, earlier);
+        const unsigned warp = thread / warp_size;
+        if (earlier.warp() != warp) return false;
+        return earlier.era() < full_meeting_[warp] ||
+               (part_meeting_[warp] > std::max(barrier_, full_meeting_[warp]) &&
+                earlier.era() < lanes_[warp][thread % warp_size][earlier.thread() % warp_size]);
     }
 
     /// Whether fences and atomics put an access in this launch, which touched the byte at
@@ -98,7 +103,6 @@ private:
     using Row = std::array<Era, warp_size>;
 
     Moment moment(unsigned thread) const;
-    bool warp_knows(unsigned thread, Stamp earlier) const;
     void meet_in_part(unsigned warp, std::uint32_t lanes);
     void note_acquire(const Access& atomic, Space space, unsigned thread);
     void note_release(const Access& atomic, Space space, unsigned thread);
