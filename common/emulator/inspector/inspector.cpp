@@ -56,10 +56,12 @@ bool starts_unwritten(const Object& object) {
            object.kind == ObjectKind::dynamic_shared;
 }
 
-/// A structure that is copied as a whole is copied with what lies unused between its members: a
-/// read of up to 4 bytes right behind the thread's last one, `read_to`, and in the same 8 bytes.
+/// A structure that is copied as a whole, which arrives in pieces without alignment, is copied with
+/// what lies unused between its members: behind the thread's last read, which ended at `read_to`,
+/// and in the same 8 bytes.
 bool may_be_padding(const Access& access, std::uint64_t read_to) {
-    return access.bytes <= 4 && access.address == read_to && access.address % 8 != 0;
+    return access.any_alignment && access.bytes <= 4 && access.address == read_to &&
+           access.address % 8 != 0;
 }
 
 /// What a GPU would answer to the next call.
