@@ -27,6 +27,7 @@ BLOCK_CLOCK = "10_block_clock/timed_reduction.cuh"
 OCCUPANCY = "11_occupancy/occupancy.cu"
 VECTOR_ADD = "05_vector_add/vector_add.cu"
 COMPLETE = "09_complete_task/complete_task.cu"
+PROFILING = "13_profiling/profiling.cu"
 
 # name: (file, text, text instead)
 DEFECTS = {
@@ -259,6 +260,26 @@ DEFECTS = {
         "                return task;\n"
         "            }(),\n"
         "            times.get());\n",
+    ),
+    "profiling_uploads_the_input_again": (
+        PROFILING,
+        "                from = output_.data();\n",
+        "",
+    ),
+    "profiling_drops_the_last_tiles": (
+        PROFILING,
+        "(shape.height + tile_side - 1) / tile_side);",
+        "std::max((shape.height + tile_side - 2) / tile_side, 1));",
+    ),
+    "profiling_without_barrier": (
+        PROFILING,
+        "    __syncthreads();  // a column holds what all warps of the block loaded\n",
+        "",
+    ),
+    "profiling_stops_working_when_timed": (
+        PROFILING,
+        "                                launch(transposer, in.get(), out, shape, s);\n",
+        "                                launch(transposer, in.get(), out, {n, n / 2}, s);\n",
     ),
 }  # fmt: skip
 

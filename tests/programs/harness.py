@@ -31,6 +31,7 @@ PROGRAMS = (
     "complete_task",
     "block_clock",
     "occupancy",
+    "profiling",
 )
 
 # Options that make each program's measurement as short as a measurement can be.
@@ -47,6 +48,7 @@ SMALL = {
     "complete_task": ("--size", "40x30", *SHORT),
     "block_clock": ("--blocks", "4", "--threads", "32", *SHORT),
     "occupancy": ("--work", "1", *SHORT),
+    "profiling": ("--elements", "1000", "--steps", "3", "--n", "40", *SHORT),
 }
 
 # A rate, wherever it is printed.
