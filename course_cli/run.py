@@ -74,18 +74,20 @@ def execute(program: Path, options: list[str]) -> int:
 
 
 def run(wanted: str, backend: str | None, options: list[str]) -> int:
-    """Returns the program's exit status; of several programs, the first that is not 0."""
+    """Returns the program's exit status; of several programs, the first that is not 0. One that is
+    skipped does not decide unless all are."""
     programs = find_programs(wanted)
     chosen = choose_backend(backend)
     if isinstance(programs, Path):
         return execute(build_foreign(programs, chosen), options)
     build_programs(programs, chosen)
-    result = DONE
+    statuses = []
     for program in programs:
         if len(programs) > 1:
             print(f"== {program.name} ==", flush=True)
         status = execute(program.binary(chosen), options)
         if status == INTERRUPTED:
             return status
-        result = result or status
-    return result
+        statuses.append(status)
+    ran = [status for status in statuses if status != SKIPPED]
+    return next((status for status in ran if status != DONE), DONE if ran else SKIPPED)

@@ -54,6 +54,9 @@ def rewrite_tokens(source, kernels, dynamic):
             shared.setdefault(i, []).extend(names)
         elif token.text == "[":
             capture_shared(source, i, shared)
+        elif token.text == "__noinline__" and source.at(i - 1) not in ("(", ","):
+            # No macro can do it: the standard library's headers use the word inside attributes.
+            source.edit(token.start, token.end, "__attribute__((noinline))", token.macro)
         elif token.text in ASM:
             rewrite_asm(source, i)
         elif token.kind == "id":

@@ -20,6 +20,13 @@ __global__ void subtract(int* to, int value) {
     *to -= value;
 }
 
+__device__ __noinline__ int twice(int value) {
+    return 2 * value;
+}
+__global__ void store_twice(int* to, int value) {
+    *to = twice(value);
+}
+
 template <class T>
 __global__ void fill(T* to, T value, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -208,6 +215,13 @@ __global__ void local_array(int* out) {
 }
 
 }  // namespace
+
+TEST_CASE("a function that is not inlined", "[kernels]") {
+    const DeviceArray<int> out(1);
+    store_twice<<<1, 1>>>(out.get(), 21);
+    REQUIRE_COMPLETES();
+    CHECK(out.download()[0] == 42);
+}
 
 TEST_CASE("recursion", "[kernels]") {
     const DeviceArray<unsigned long long> numbers(12);

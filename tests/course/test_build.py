@@ -62,6 +62,10 @@ class Programs(SmallTree):
         result = self.run_course("run", "all", "--backend", "emulator", "--", "4")
         self.assertEqual(result.returncode, 4)
 
+    def test_all_is_skipped_only_if_every_program_is(self):
+        result = self.run_course("run", "all", "--backend", "emulator", "--", "77")
+        self.assertEqual(result.returncode, 77)
+
     def test_a_program_that_crashes_is_reported(self):
         result = self.box_blur("abort")
         self.assertEqual(result.returncode, 128 + signal.SIGABRT)
