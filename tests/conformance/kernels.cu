@@ -20,11 +20,11 @@ __global__ void subtract(int* to, int value) {
     *to -= value;
 }
 
-__device__ __noinline__ int twice(int value) {
+__device__ __noinline__ int doubled(int value) {
     return 2 * value;
 }
-__global__ void store_twice(int* to, int value) {
-    *to = twice(value);
+__global__ void store_doubled(int* to, int value) {
+    *to = doubled(value);
 }
 
 template <class T>
@@ -218,7 +218,7 @@ __global__ void local_array(int* out) {
 
 TEST_CASE("a function that is not inlined", "[kernels]") {
     const DeviceArray<int> out(1);
-    store_twice<<<1, 1>>>(out.get(), 21);
+    store_doubled<<<1, 1>>>(out.get(), 21);
     REQUIRE_COMPLETES();
     CHECK(out.download()[0] == 42);
 }
