@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROUNDS = 5
 LAUNCHES = {"plain": 8, "inspected": 1}
@@ -31,8 +32,15 @@ WORK = {
 }
 
 
-def run(command: list[str], **environment: str) -> tuple[str, float, float]:
-    """A program's output, its seconds, and its peak memory in MiB."""
+class Ran(NamedTuple):
+    text: str
+    seconds: float
+    cpu_seconds: float
+    peak_mib: float
+
+
+def run(command: list[str], **environment: str) -> Ran:
+    """A program's output, its times, and its peak memory."""
     with tempfile.TemporaryFile() as output:
         start = time.monotonic()
         process = subprocess.Popen(
@@ -45,15 +53,15 @@ def run(command: list[str], **environment: str) -> tuple[str, float, float]:
         text = output.read().decode(errors="replace")
     if process.returncode != 0:
         sys.exit(f"inspector_cost: {' '.join(command)}: status {process.returncode}\n{text[-500:]}")
-    return text, seconds, usage.ru_maxrss / 1024
+    return Ran(text, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def launch_ms(text: str, launches: int) -> tuple[float, str]:
-    """Milliseconds a launch, and the result, from what inspector_cost.cu prints."""
-    found = re.search(r"([0-9.]+) ms, computed (\S+)", text)
+def launch_ms(text: str, launches: int) -> float:
+    """Milliseconds a launch, from what inspector_cost.cu prints."""
+    found = re.search(r"([0-9.]+) ms, computed", text)
     if found is None:
         sys.exit(f"inspector_cost: cannot read {text[:200]!r}")
-    return float(found[1]) / launches, found[2]
+    return float(found[1]) / launches
 
 
 def main(build: Path) -> None:
@@ -70,9 +78,9 @@ def main(build: Path) -> None:
             for kind, workers in (("plain", "1"), ("inspected", ""), ("plain", "")):
                 environment = {"EMULATOR_WORKERS": workers} if workers else {}
                 launches = LAUNCHES[kind]
-                text, _, peak = run([str(programs[kind]), work, str(launches)], **environment)
-                ms[kind, workers], _ = launch_ms(text, launches)
-                memory[kind] = max(memory[kind], peak)
+                ran = run([str(programs[kind]), work, str(launches)], **environment)
+                ms[kind, workers] = launch_ms(ran.text, launches)
+                memory[kind] = max(memory[kind], ran.peak_mib)
             against_one.append(ms["inspected", ""] / ms["plain", "1"])
             against_all.append(ms["inspected", ""] / ms["plain", ""])
         print(
@@ -82,11 +90,12 @@ def main(build: Path) -> None:
         )
     box_blur = build / "chapters/box_blur.inspected"
     if box_blur.exists():
-        _, seconds, peak = run([str(box_blur)])
+        ran = run([str(box_blur)])
         cores = len(os.sched_getaffinity(0))
         print(
             f"\nbox_blur, the chapter's program with its default 1003 x 769, inspected: "
-            f"{seconds:.1f} s on {cores} cores, peak {peak:.0f} MiB"
+            f"{ran.seconds:.1f} s on {cores} cores, of which {ran.cpu_seconds:.1f} s of work; "
+            f"peak {ran.peak_mib:.0f} MiB"
         )
 
 

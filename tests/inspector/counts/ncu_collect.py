@@ -14,9 +14,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
 
+TIMEOUT_S = 90
 SHORT = ["--repeats", "1", "--inner", "1"]
 
 
@@ -26,53 +28,44 @@ class Run(NamedTuple):
     program: str
     options: list[str]
     kernels: str | None = None  # those to profile, as a regular expression; None: all
+    skip: int = 0  # such launches to pass over: checks on sizes of a block or two
     most: int = 1000  # launches to profile
 
 
 RUNS = {
     "patterns": Run("patterns", []),
-    "saxpy_bandwidth": Run("saxpy_bandwidth", ["--n", "100003", *SHORT], "saxpy_.*", 60),
-    "box_blur": Run("box_blur", ["--size", "403x309", *SHORT], "blur_.*", 30),
-    "histogram_reduction": Run(
-        "histogram_reduction", ["--size", "403x309", *SHORT], "histogram_.*|reduce_.*", 40
-    ),
-    "histogram_of_identical_pixels": Run(
-        "histogram_reduction", SHORT, "histogram_.*|reduce_.*", 40
-    ),
-    "vector_add": Run("vector_add", ["--n", "100003", *SHORT], "add_.*", 60),
-    "reduction_timing": Run("reduction_timing", ["--n", "124527", *SHORT], "reduce_.*", 40),
-    "copy_cost": Run(
-        "copy_cost", ["--n", "100003", "--repeats", "1", "--limit", "1"], "increment|chain", 8
-    ),
-    "streams": Run("streams", ["--n", "100003", "--repeats", "1"], "add", 12),
+    "saxpy_bandwidth": Run("saxpy_bandwidth", ["--n", "100003", *SHORT], "saxpy_.*", 205, 15),
+    "vector_add": Run("vector_add", ["--n", "100003", *SHORT], "add_.*", 700, 60),
+    "box_blur": Run("box_blur", SHORT, "blur_.*", 0, 24),
+    "histogram_reduction": Run("histogram_reduction", SHORT, "histogram_.*|reduce_.*", 12, 24),
+    "reduction_timing": Run("reduction_timing", ["--n", "771307", *SHORT], "reduce_.*", 18, 24),
     "complete_task": Run(
-        "complete_task", ["--size", "403x309", "--repeats", "1"], "histogram_.*|reduce_.*", 20
+        "complete_task", ["--size", "1003x769", "--repeats", "1"], "histogram_.*|reduce_.*", 110, 50
+    ),
+    "copy_cost": Run(
+        "copy_cost", ["--n", "100003", "--repeats", "1", "--limit", "1"], "increment|chain", 34, 12
+    ),
+    "streams": Run("streams", ["--n", "100003", "--repeats", "1"], "add", 140, 30),
+    "block_clock": Run(
+        "block_clock", ["--blocks", "64", "--threads", "256", *SHORT], "timed_reduction", 0, 8
     ),
 }
 
-METRICS = re.compile(
-    r"l1tex__t_(requests|sectors)_pipe_lsu_mem_global_op_(ld|st|atom|red)\.sum"
-    r"|l1tex__data_(pipe_lsu_wavefronts|bank_conflicts_pipe_lsu)_mem_shared(_op_(ld|st|atom))?\.sum"
-    r"|smsp__inst_executed_op_shared_(ld|st|atom.*)\.sum"
-    r"|smsp__inst_executed_op_(shared|ldsm|shared_atom)\.sum"
-    r"|smsp__sass_inst_executed_op_(global|shared)_(ld|st|atom|red)\.sum"
-    r"|smsp__sass_l1tex_(t_sectors|t_requests|data_pipe_lsu_wavefronts|data_bank_conflicts)"
-    r"_(pipe_lsu_)?mem_(global|shared)(_op_(ld|st|atom|red))?\.sum"
-    r"|smsp__sass_branch_targets(_threads_(divergent|uniform))?\.sum"
-    r"|smsp__inst_executed(_op_branch)?\.sum"
-)
-
-# If ncu takes no regular expression for metrics: names that every version has had since Volta.
-CERTAIN_METRICS = ",".join(
-    [
-        f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum"
-        for what in ("requests", "sectors")
+# The names that begin with smsp__sass count what the instructions of the kernel do and nothing else;
+# l1tex__ counts what passes through the unit, which for shared memory differs from run to run.
+METRICS = (
+    [f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "atom", "red")]
+    + [f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "atom", "red")]
+    + [
+        f"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{op}.sum"
         for op in ("ld", "st", "atom", "red")
     ]
-    + [f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")]
-    + [f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")]
-    + [f"smsp__inst_executed_op_shared_{op}.sum" for op in ("ld", "st")]
-    + ["smsp__inst_executed.sum"]
+    + [f"smsp__sass_inst_executed_op_shared_{op}.sum" for op in ("ld", "st", "atom")]
+    + [
+        f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
+        for op in ("ld", "st", "atom")
+    ]
+    + ["smsp__sass_branch_targets.sum", "smsp__sass_branch_targets_threads_divergent.sum"]
 )
 
 
@@ -94,7 +87,7 @@ def output_of(*command: str) -> str:
 
 
 def triple(text: str) -> list[int]:
-    """ "(16, 1, 1)" as numbers."""
+    """The numbers of (16, 1, 1)."""
     return [int(number) for number in re.findall(r"\d+", text)]
 
 
@@ -113,9 +106,9 @@ def rows_of(log: str) -> list[dict]:
         if not row.get("ID"):
             continue  # the row of units
         metrics = {}
-        for name, value in row.items():
-            number = (value or "").replace(",", "")
-            if name and METRICS.fullmatch(name) and re.fullmatch(r"\d+(\.\d*)?", number):
+        for name in METRICS:
+            number = (row.get(name) or "").replace(",", "")
+            if re.fullmatch(r"\d+(\.\d*)?", number):
                 metrics[name] = int(float(number))
         launches.append(
             {
@@ -129,60 +122,55 @@ def rows_of(log: str) -> list[dict]:
 
 
 def profile(program: Path, run: Run) -> list[dict]:
-    """What ncu counts for the launches of a program; each distinct result of a shape once."""
-    launches = []
-    for metrics in ("regex:^(" + METRICS.pattern + ")$", CERTAIN_METRICS):
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder) / "ncu.csv"
-            command = [
-                ncu_path(),
-                "--csv",
-                "--page",
-                "raw",
-                "--print-units",
-                "base",
-                "--print-kernel-base",
-                "function",
-                "--clock-control",
-                "none",
-                "--log-file",
-                str(log),
-                "--launch-count",
-                str(run.most),
-                "--metrics",
-                metrics,
-            ]
-            if run.kernels:
-                command += ["--kernel-name", f"regex:^({run.kernels})$"]
-            try:
-                result = subprocess.run(
-                    command + [str(program), *run.options],
-                    cwd=folder,
-                    text=True,
-                    capture_output=True,
-                    timeout=90,
-                    check=False,
-                )
-                said, status = result.stdout + result.stderr, result.returncode
-            except subprocess.TimeoutExpired:
-                said, status = "did not end within 90 s", 124
-            text = log.read_text(errors="replace") if log.exists() else ""
-        launches = rows_of(text)
-        if status != 0 or not launches:
-            tail = "\n".join((said + "\n" + text).splitlines()[-12:])
-            print(f"ncu on {program.name}: status {status}, {len(launches)} launches\n{tail}")
-        if any(launch["metrics"] for launch in launches):
-            break
-    distinct = []
+    """What ncu counts for the launches of a program."""
+    # Of a regular expression, ncu takes what it knows; an unknown name would end it.
+    names = "|".join(re.escape(name) for name in METRICS)
+    selection = f"--launch-skip {run.skip} --launch-count {run.most}".split()
+    if run.kernels:
+        selection += ["--kernel-name", f"regex:^({run.kernels})$"]
+    pages = "--csv --page raw --print-units base --print-kernel-base function".split()
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "ncu.csv"
+        command = [ncu_path(), *pages, "--clock-control", "none", *selection]
+        command += ["--metrics", f"regex:^({names})$", "--log-file", str(log)]
+        try:
+            result = subprocess.run(
+                [*command, str(program), *run.options],
+                cwd=folder,
+                text=True,
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                check=False,
+            )
+            said, status = result.stdout + result.stderr, result.returncode
+        except subprocess.TimeoutExpired:
+            said, status = f"did not end within {TIMEOUT_S} s", 124
+        text = log.read_text(errors="replace") if log.exists() else ""
+    launches = rows_of(text)
+    if status != 0 or not launches:
+        tail = "\n".join((said + "\n" + text).splitlines()[-12:])
+        print(f"ncu on {program.name}: status {status}, {len(launches)} launches\n{tail}")
+    return launches
+
+
+def distinct(launches: list[dict]) -> list[dict]:
+    """Launches that did the same, once, without the metrics that are 0; `profiled` says how many."""
+    kept: list[dict] = []
     for launch in launches:
-        known = [
-            other for other in distinct if {**other, "profiled": 0} == {**launch, "profiled": 0}
-        ]
+        metrics = {name: value for name, value in launch["metrics"].items() if value}
+        entry = {**launch, "metrics": metrics}
+        known = [other for other in kept if {**other, "profiled": 0} == {**entry, "profiled": 0}]
         if known:
             known[0]["profiled"] += 1
         else:
-            distinct.append({**launch, "profiled": 1})
-    return distinct
+            kept.append({**entry, "profiled": 1})
+    return kept
+
+
+def text_of(record: dict) -> str:
+    """The record as JSON, with a launch in a few lines."""
+    text = json.dumps(record, indent=1)
+    return re.sub(r"\[\s+(\d+),\s+(\d+),\s+(\d+)\s+\]", r"[\1, \2, \3]", text) + "\n"
 
 
 def collect(folder: Path, out: Path) -> None:
@@ -197,17 +185,22 @@ def collect(folder: Path, out: Path) -> None:
         "compute_capability": capability,
         "driver": driver,
         "ncu": version.group(1) if version else "unknown",
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        "metrics": [],
         "runs": {},
     }
     for name, run in RUNS.items():
         program = folder.resolve() / run.program
-        if program.exists():
-            launches = profile(program, run)
-            record["runs"][name] = {"options": run.options, "launches": launches}
-            print(f"{name}: {len(launches)} different launches")
-            partial = out.with_suffix(".partial")
-            partial.write_text(json.dumps(record, indent=1) + "\n")
-            partial.replace(out)
+        if not program.exists():
+            continue
+        launches = profile(program, run)
+        known = {metric for launch in launches for metric in launch["metrics"]}
+        record["metrics"] = [m for m in METRICS if m in known | set(record["metrics"])]
+        record["runs"][name] = {"options": run.options, "launches": distinct(launches)}
+        print(f"{name}: {len(launches)} launches")
+        partial = out.with_suffix(".partial")
+        partial.write_text(text_of(record))
+        partial.replace(out)
 
 
 if __name__ == "__main__":

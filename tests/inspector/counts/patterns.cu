@@ -450,61 +450,138 @@ __global__ void reduce_shuffle(const unsigned* in, unsigned* out) {
 
 // ---- atomics ----
 
-template <unsigned bin_count>
-__device__ void shared_atomics(const unsigned* in, unsigned* out) {
-    __shared__ unsigned bins[threads];
+/// Adds to the bin that `bin` gives for a thread, then writes all bins.
+template <unsigned bin_count, class Bin>
+__device__ void shared_atomics(const unsigned* in, unsigned* out, unsigned* bins, Bin bin) {
     const unsigned t = threadIdx.x;
-    bins[t] = 0;
+    for (unsigned i = t; i < bin_count; i += threads)
+        bins[i] = 0;
     __syncthreads();
-    atomicAdd(&bins[t % bin_count], in[global_index()]);
+    atomicAdd(&bins[bin(t)], in[global_index()]);
     __syncthreads();
-    out[global_index()] = bins[t];
+    if (t < bin_count) out[global_index()] = bins[t];
 }
 
-// EXPECT global_load 128:512 global_store 128:512 shared_load 128:128 shared_store 128:128
+/// The same, adding 1, for which a GPU has an instruction of its own.
+template <unsigned bin_count, class Bin>
+__device__ void shared_count(unsigned* out, unsigned* bins, Bin bin) {
+    const unsigned t = threadIdx.x;
+    for (unsigned i = t; i < bin_count; i += threads)
+        bins[i] = 0;
+    __syncthreads();
+    atomicAdd(&bins[bin(t)], 1u);
+    __syncthreads();
+    if (t < bin_count) out[global_index()] = bins[t];
+}
+
+// A compiler sees that all lanes add to one bin.
+// EXPECT global_load 128:512 global_store 16:64 shared_load 16:16 shared_store 16:16
+// EXPECT shared_atomic 128:4096
+__global__ void shared_atomics_known_bin(const unsigned* in, unsigned* out) {
+    __shared__ unsigned bins[32];
+    shared_atomics<32>(in, out, bins, [](unsigned) { return 0u; });
+}
+
+// A compiler cannot see it: the bin comes out of memory, and is always 0.
+// EXPECT global_load 256:1024 global_store 16:64 shared_load 16:16 shared_store 16:16
 // EXPECT shared_atomic 128:4096
 __global__ void shared_atomics_1_bin(const unsigned* in, unsigned* out) {
-    shared_atomics<1>(in, out);
+    __shared__ unsigned bins[32];
+    shared_atomics<32>(in, out, bins, [in](unsigned t) { return in[t] >> 31; });
 }
 
-// EXPECT global_load 128:512 global_store 128:512 shared_load 128:128 shared_store 128:128
+// EXPECT global_load 128:512 global_store 16:64 shared_load 16:16 shared_store 16:16
 // EXPECT shared_atomic 128:128
 __global__ void shared_atomics_32_bins(const unsigned* in, unsigned* out) {
-    shared_atomics<32>(in, out);
+    __shared__ unsigned bins[32];
+    shared_atomics<32>(in, out, bins, [](unsigned t) { return t % 32; });
 }
 
 // EXPECT global_load 128:512 global_store 128:512 shared_load 128:128 shared_store 128:128
 // EXPECT shared_atomic 128:128
 __global__ void shared_atomics_256_bins(const unsigned* in, unsigned* out) {
-    shared_atomics<256>(in, out);
+    __shared__ unsigned bins[threads];
+    shared_atomics<threads>(in, out, bins, [](unsigned t) { return t; });
 }
 
-// EXPECT global_load 128:512 global_store 128:512 shared_load 128:256 shared_store 128:256
+// EXPECT global_load 128:512 global_store 128:512 shared_load 128:128 shared_store 128:128
+// EXPECT shared_atomic 128:256
+__global__ void shared_atomics_two_lanes_a_bin(const unsigned* in, unsigned* out) {
+    __shared__ unsigned bins[threads];
+    shared_atomics<threads>(in, out, bins, [](unsigned t) { return t / 2; });
+}
+
+// EXPECT global_load 128:512 global_store 128:512 shared_load 128:128 shared_store 256:256
 // EXPECT shared_atomic 128:256
 __global__ void shared_atomics_stride_2(const unsigned* in, unsigned* out) {
     __shared__ unsigned bins[2 * threads];
-    const unsigned t = threadIdx.x;
-    bins[2 * t] = 0;
-    __syncthreads();
-    atomicAdd(&bins[2 * t], in[global_index()]);
-    __syncthreads();
-    out[global_index()] = bins[2 * t];
+    shared_atomics<2 * threads>(in, out, bins, [](unsigned t) { return 2 * t; });
 }
 
-// EXPECT global_store 16:16 shared_load 16:16 shared_store 16:16 shared_atomic 128:4096
-// EXPECT divergent_branches 32
-__global__ void shared_count_1_bin(unsigned* out) {
-    __shared__ unsigned bin;
-    if (threadIdx.x == 0) bin = 0;
+/// 16 lanes at each of two words of one bank.
+// EXPECT global_load 128:512 global_store 32:128 shared_load 32:32 shared_store 32:32
+// EXPECT shared_atomic 128:4096
+__global__ void shared_atomics_two_words_of_a_bank(const unsigned* in, unsigned* out) {
+    __shared__ unsigned bins[64];
+    shared_atomics<64>(in, out, bins, [](unsigned t) { return t % 2 * 32; });
+}
+
+// EXPECT global_load 128:512 global_store 128:512 shared_load 128:128 shared_store 128:128
+// EXPECT shared_atomic 128:128
+__global__ void shared_atomics_float(const float* in, float* out) {
+    __shared__ float sums[threads];
+    const unsigned t = threadIdx.x;
+    sums[t] = 0;
     __syncthreads();
-    atomicAdd(&bin, 1u);
+    atomicAdd(&sums[t], in[global_index()]);
     __syncthreads();
-    if (threadIdx.x == 0) out[blockIdx.x] = bin;
+    out[global_index()] = sums[t];
+}
+
+// EXPECT global_load 128:512 global_store 16:64 shared_load 16:16 shared_store 16:16
+// EXPECT shared_atomic 128:4096
+__global__ void shared_count_1_bin(const unsigned* in, unsigned* out) {
+    __shared__ unsigned bins[32];
+    shared_count<32>(out, bins, [in](unsigned t) { return in[t] >> 31; });
+}
+
+// EXPECT global_store 128:512 shared_load 128:128 shared_store 128:128 shared_atomic 128:256
+__global__ void shared_count_two_lanes_a_bin(const unsigned*, unsigned* out) {
+    __shared__ unsigned bins[threads];
+    shared_count<threads>(out, bins, [](unsigned t) { return t / 2; });
+}
+
+/// 16 lanes at each of two words of one bank.
+// EXPECT global_store 32:128 shared_load 32:32 shared_store 32:32 shared_atomic 128:4096
+__global__ void shared_count_two_words_of_a_bank(const unsigned*, unsigned* out) {
+    __shared__ unsigned bins[64];
+    shared_count<64>(out, bins, [](unsigned t) { return t % 2 * 32; });
+}
+
+/// The bin of a hash, as of a picture's pixels.
+// EXPECT global_store 128:512 shared_load 128:128 shared_store 128:128 shared_atomic 128:464
+__global__ void shared_count_random(const unsigned*, unsigned* out) {
+    __shared__ unsigned bins[threads];
+    shared_count<threads>(out, bins,
+                          [](unsigned t) { return (t * 2654435761u >> 12) % 97 * 7 % threads; });
+}
+
+// A compiler sees that all lanes add to one cell.
+// EXPECT global_load 128:512 global_atomic 128:128
+__global__ void global_atomics_known_cell(const unsigned* in, unsigned* out) {
+    atomicAdd(out, in[global_index()]);
 }
 
 // EXPECT global_load 128:512 global_atomic 128:128
 __global__ void global_atomics_one_cell(const unsigned* in, unsigned* out) {
-    atomicAdd(out, in[global_index()]);
+    const unsigned i = global_index();
+    atomicAdd(&out[in[i] >> 31], in[i]);
+}
+
+// EXPECT global_load 128:512 global_atomic 128:256
+__global__ void global_atomics_two_lanes_a_cell(const unsigned* in, unsigned* out) {
+    const unsigned i = global_index();
+    atomicAdd(&out[i / 2], in[i]);
 }
 
 // EXPECT global_load 128:512 global_atomic 128:512
@@ -691,13 +768,21 @@ const Pattern patterns[] = {
     COPY(reduce_interleaved_packed),
     COPY(reduce_sequential),
     COPY(reduce_shuffle),
+    COPY(shared_atomics_known_bin),
     COPY(shared_atomics_1_bin),
     COPY(shared_atomics_32_bins),
     COPY(shared_atomics_256_bins),
+    COPY(shared_atomics_two_lanes_a_bin),
     COPY(shared_atomics_stride_2),
-    {"shared_count_1_bin",
-     [](const Memory& m) { shared_count_1_bin<<<blocks, threads>>>(m.output<unsigned>()); }},
+    COPY(shared_atomics_two_words_of_a_bank),
+    COPY(shared_atomics_float),
+    COPY(shared_count_1_bin),
+    COPY(shared_count_two_lanes_a_bin),
+    COPY(shared_count_two_words_of_a_bank),
+    COPY(shared_count_random),
+    COPY(global_atomics_known_cell),
     COPY(global_atomics_one_cell),
+    COPY(global_atomics_two_lanes_a_cell),
     COPY(global_atomics_cell_a_lane),
     COPY(global_atomics_stride_8),
     {"global_atomics_returned",

@@ -2,7 +2,7 @@
 """The inspector's counts: as worked out by hand, and as Nsight Compute counted on an H200.
 
 INSPECTED names the folder or folders, separated by colons, of the programs built with
-`emucc --inspect`, NAME.inspected; RUNS_COUNTED the runs (ncu_collect.RUNS) to hold against
+`emucc --inspect`, NAME.inspected; RUNS the runs of ncu_collect.py to hold against
 nvidia_h200.json, separated by commas.
 """
 
@@ -13,8 +13,9 @@ import unittest
 from functools import cache
 from pathlib import Path
 
+from differences import DIFFERENCES
 from ncu_collect import RUNS, base_name
-from ncu_table import HERE, inspect, pairs_of, reason_for
+from ncu_table import HERE, explanation, inspect, inspected, pairs_of
 
 GROUPS = {
     "global_load": "sectors",
@@ -30,8 +31,10 @@ GROUPS = {
 def report_of(run: str) -> dict:
     """The inspector's report of a run, made once."""
     folders = [Path(folder) for folder in os.environ["INSPECTED"].split(":")]
-    programs = [folder / f"{RUNS[run].program}.inspected" for folder in folders]
-    return inspect(next(path for path in programs if path.exists()), RUNS[run].options)
+    program = inspected(run, folders)
+    if program is None:
+        raise FileNotFoundError(f"{RUNS[run].program}.inspected is in none of INSPECTED")
+    return inspect(program, RUNS[run].options)
 
 
 def expectations(source: str) -> dict[str, dict[str, str]]:
@@ -77,15 +80,21 @@ class ByHand(unittest.TestCase):
 class AgainstNsightCompute(unittest.TestCase):
     def test_every_kernel(self):
         record = json.loads((HERE / "nvidia_h200.json").read_text(encoding="utf-8"))
-        for run in os.environ["RUNS_COUNTED"].split(","):
-            shapes = pairs_of(report_of(run), record["runs"][run]["launches"])
+        seen, needed = set(), set()
+        for run in os.environ["RUNS"].split(","):
+            shapes = pairs_of(report_of(run), record, run)
             self.assertTrue(shapes, f"{run}: no launch in common")
             for shape, pairs in shapes.items():
+                seen |= {shape.kernel, f"{run}/{shape.kernel}"}
                 for what, pair in pairs.items():
                     with self.subTest(run=run, shape=str(shape), what=what):
-                        reason = reason_for(run, shape, what)
-                        if reason is None:
+                        place = explanation(run, shape, what)
+                        if place is None:
                             self.assertEqual(pair.inspector, pair.ncu)
+                        elif pair.inspector != pair.ncu:
+                            needed.add(place)
+        unneeded = [place for place in DIFFERENCES if place.kernel in seen and place not in needed]
+        self.assertEqual(unneeded, [], "differences that are none")
 
 
 if __name__ == "__main__":
