@@ -28,7 +28,8 @@ public:
                                    const std::vector<std::uint32_t>& predecessors) = 0;
     /// The host has seen that an operation, with all before it, is done.
     virtual void host_waited(std::uint32_t operation) = 0;
-    /// A copy or, with no source, a fill is carried out. 0: it took its source when it was called.
+    /// A copy or, with no source, a fill is carried out. `source_is_read`: false if the source was
+    /// taken when the call was made.
     virtual void copying(std::uint32_t operation, const CopyShape& shape, bool source_is_read) = 0;
 
     virtual void launch_begins(const Task& task) = 0;
