@@ -19,6 +19,16 @@ std::uint64_t volume(dim3 shape) {
     return std::uint64_t{shape.x} * shape.y * shape.z;
 }
 
+/// The emulator's message without "kernel NAME, block …: " and the place of a warp primitive, which
+/// the finding has of its own.
+std::string without_place(const std::string& message) {
+    const std::size_t mask = message.find("the mask 0x");
+    if (mask != std::string::npos) return message.substr(mask);
+    const std::size_t place = message.find("): ");
+    const bool has_place = message.compare(0, 7, "kernel ") == 0 && place != std::string::npos;
+    return has_place ? message.substr(place + 3) : message;
+}
+
 /// The variable that the rewriter made a key for: its mangled name holds "<length>emu_shared_NAME".
 std::string shared_name(const char* type_name) {
     const std::string whole = type_name;
@@ -191,8 +201,8 @@ void Inspector::kernel_given_up(cudaError_t error, const char* text) {
         std::vector<Site> places;
         Finding finding{};
         finding.fault = Fault::kernel_failure;
-        finding.detail = text;
-        if (finding.detail.find("the mask 0x") != std::string::npos) {
+        finding.detail = without_place(text);
+        if (finding.detail.compare(0, 11, "the mask 0x") == 0) {
             finding.fault = Fault::warp_mask;
             places = {block.current->site};
         } else if (error == cudaErrorLaunchTimeout) {
