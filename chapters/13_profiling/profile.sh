@@ -79,8 +79,19 @@ counters() {
     fi
 }
 
-# evidence VARIANT VARIANT: what decides between the hypotheses, a line a counter.
+# evidence VARIANT VARIANT: what decides between the hypotheses, a line a counter; where and when.
 evidence() {
+    {
+        echo "transpose_$1 and transpose_$2, launch $((skip + 1)), n=$side, $(date -u +%Y-%m-%d)"
+        echo "Nsight Compute $(ncu --version | grep '^Version')"
+        grep -E '^(Device|Driver) ' "$folder/$1.log"
+        echo
+        side_by_side "$1" "$2"
+    } > "$folder/evidence.txt"
+    cat "$folder/evidence.txt"
+}
+
+side_by_side() {
     awk -v first="$1" -v second="$2" '
         BEGIN {
             count = split("launch__grid_size launch__block_size gpu__time_duration.sum" \
@@ -90,9 +101,11 @@ evidence() {
                 " dram__throughput.avg.pct_of_peak_sustained_elapsed" \
                 " lts__throughput.avg.pct_of_peak_sustained_elapsed" \
                 " l1tex__throughput.avg.pct_of_peak_sustained_active" \
+                " l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed" \
                 " smsp__inst_executed_op_shared_ld.sum" \
                 " l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum" \
                 " l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum" \
+                " derived__memory_l1_wavefronts_shared_excessive" \
                 " sm__warps_active.avg.pct_of_peak_sustained_active" \
                 " smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio" \
                 " smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio" \
@@ -107,8 +120,7 @@ evidence() {
             for (i = 1; i <= count; ++i)
                 if (names[i] in one)
                     printf format, names[i], unit[names[i]], one[names[i]], two[names[i]]
-        }' "$folder/$1.raw.txt" "$folder/$2.raw.txt" > "$folder/evidence.txt"
-    cat "$folder/evidence.txt"
+        }' "$folder/$1.raw.txt" "$folder/$2.raw.txt"
 }
 
 if [ $# -ne 2 ]; then
