@@ -135,6 +135,8 @@ def write(path, text):
 
 def tool_cell(expected_lines, result):
     """A tool's cell: the fault's line; elsewhere; nothing; no end."""
+    if result is None:
+        return "not run"
     if result["status"] is None and not result["reported"]:
         return "no end"
     if not result["reported"]:
@@ -150,6 +152,12 @@ def inspector_cell(case, complaints, findings):
     return "line" if case.expected and not complaints else "yes"
 
 
+def row_begin(case):
+    """The first cells of a case's row."""
+    fault = f"`{case.fault}`" if case.fault else "none"
+    return [case.place, case.name.replace("_", " "), fault]
+
+
 def table(arguments):
     """Writes the table between the marks of README.md."""
     sanitizer = json.loads(arguments.json.read_text(encoding="utf-8"))
@@ -160,16 +168,16 @@ def table(arguments):
     for case in all_cases():
         key = f"{case.program}/{case.name}"
         cells = {"inspector": inspector_cell(case, **inspector[key])}
-        result = sanitizer["results"][key]
+        result = sanitizer["results"].get(key, {})
         for tool in TOOLS:
-            cells[tool] = tool_cell(result["expected_lines"], result[tool])
+            cells[tool] = tool_cell(result.get("expected_lines"), result.get(tool))
         for tool, cell in cells.items():
             (found if case.fault else alarms)[tool] += cell in ("line", "yes")
-        row = [case.place, case.name.replace("_", " ")]
+        row = row_begin(case)
         if case.fault:
-            faults.append(row + [f"`{case.fault}`"] + list(cells.values()))
+            faults.append(row + list(cells.values()))
         elif any(cells.values()):
-            look_alikes.append(row + ["none"] + list(cells.values()))
+            look_alikes.append(row + list(cells.values()))
     alike = sum(not case.fault for case in all_cases())
     names = ("inspector",) + TOOLS
     lines = [
