@@ -20,6 +20,8 @@
 //! [question]
 
 //! [includes]
+#include "saxpy_kernel.cuh"
+
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -41,6 +43,8 @@
 #include "verify.hpp"
 
 namespace {
+
+using namespace saxpy;
 //! [includes]
 
 //! [reference]
@@ -67,18 +71,6 @@ std::vector<float> exact_values(std::int64_t n, std::uint64_t seed) {
     return values;
 }
 //! [data]
-
-//! [scalar]
-constexpr int threads_per_block = 256;
-
-/// One element a thread; the last block may reach beyond n. The index is 64 bits wide, since
-/// blockIdx.x * blockDim.x does not fit into 32 for arrays of 16 GiB and more.
-__global__ void saxpy_scalar(std::int64_t n, float a, const float* __restrict__ x,
-                             float* __restrict__ y) {
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = a * x[i] + y[i];
-}
-//! [scalar]
 
 //! [grid stride]
 /// Any number of threads covers any n: each takes every (number of threads)-th element.

@@ -28,6 +28,8 @@
 //! [question]
 
 //! [includes]
+#include "add_kernel.cuh"
+
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -52,6 +54,8 @@
 #include "verify.hpp"
 
 namespace {
+
+using namespace vector_add;
 //! [includes]
 
 //! [reference]
@@ -74,21 +78,6 @@ std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
     return values;
 }
 //! [reference]
-
-//! [scalar]
-constexpr int threads = 256;
-
-__device__ std::size_t thread_index() {
-    return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-/// One element a thread. The last block may reach beyond n.
-__global__ void add_scalar(std::size_t n, const float* __restrict__ a, const float* __restrict__ b,
-                           float* __restrict__ y) {
-    const std::size_t i = thread_index();
-    if (i < n) y[i] = a[i] + b[i];
-}
-//! [scalar]
 
 //! [exact]
 /// As add_scalar, for grids of exactly n threads.

@@ -18,9 +18,10 @@ from pathlib import Path
 
 EVENTS = "01_event_timing/event_timing.cu"
 SAXPY = "02_saxpy_bandwidth/saxpy_bandwidth.cu"
+SAXPY_KERNEL = "02_saxpy_bandwidth/saxpy_kernel.cuh"
 COPY = "03_copy_cost/copy_cost.cu"
 STREAMS = "04_streams/streams.cu"
-BLUR = "06_box_blur/box_blur.cu"
+BLUR = "06_box_blur/blur_kernels.cuh"
 HISTOGRAM = "07_histogram_reduction/histogram_kernels.cuh"
 REDUCTION = "08_reduction_timing/reduction_kernels.cuh"
 BLOCK_CLOCK = "10_block_clock/timed_reduction.cuh"
@@ -47,7 +48,7 @@ DEFECTS = {
         "        return cudaSuccess;\n",
     ),
     "saxpy_block_too_large": (
-        SAXPY,
+        SAXPY_KERNEL,
         "constexpr int threads_per_block = 256;",
         "constexpr int threads_per_block = 2048;",
     ),
@@ -57,7 +58,7 @@ DEFECTS = {
         "    const std::int64_t rest = head;\n",
     ),
     "saxpy_not_a_number": (
-        SAXPY,
+        SAXPY_KERNEL,
         "    if (i < n) y[i] = a * x[i] + y[i];\n",
         '    if (i < n) y[i] = a * x[i] + y[i] + nanf("");\n',
     ),
@@ -118,7 +119,7 @@ DEFECTS = {
     "blur_drops_last_row": (
         BLUR,
         "(height + block_side - 1) / block_side);",
-        "std::max(height / block_side, 1));",
+        "(height < block_side ? 1 : height / block_side));",
     ),
     "histogram_merges_half": (HISTOGRAM, "if (found > 0)", "if (found > 0 && threadIdx.x < 128)"),
     "histogram_without_first_barrier": (
