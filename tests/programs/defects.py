@@ -28,6 +28,7 @@ BLOCK_CLOCK = "10_block_clock/timed_reduction.cuh"
 OCCUPANCY = "11_occupancy/occupancy.cu"
 VECTOR_ADD = "05_vector_add/vector_add.cu"
 COMPLETE = "09_complete_task/complete_task.cu"
+ROOFLINE = "12_roofline/roofline.cu"
 PROFILING = "13_profiling/profiling.cu"
 
 # name: (file, text, text instead)
@@ -261,6 +262,28 @@ DEFECTS = {
         "                return task;\n"
         "            }(),\n"
         "            times.get());\n",
+    ),
+    "roofline_drops_the_rest": (
+        ROOFLINE,
+        "(all_threads + threads - 1) / threads",
+        "std::max<std::size_t>(all_threads / threads, 1)",
+    ),
+    "roofline_skips_a_step": (ROOFLINE, "step < steps; ++step", "step + 1 < steps; ++step"),
+    "roofline_skips_a_chain": (
+        ROOFLINE,
+        "k < chains; ++k)\n        sum += values[k];",
+        "k + 1 < chains; ++k)\n        sum += values[k];",
+    ),
+    "roofline_stays_in_its_column": (ROOFLINE, "(threadIdx.x + round) % threads", "threadIdx.x"),
+    "roofline_saxpy_stops_when_timed": (
+        ROOFLINE,
+        "state->launches++ % 2 == 0 ? 2 : -2;",
+        "state->launches > 4 ? (++state->launches, 0) : state->launches++ % 2 == 0 ? 2 : -2;",
+    ),
+    "roofline_histogram_counts_half_when_timed": (
+        ROOFLINE,
+        "state->counts.get(), data.pixels(), s);",
+        "state->counts.get(), data.pixels() / (state->launches > 3 ? 2 : 1), s);",
     ),
     "profiling_uploads_the_input_again": (
         PROFILING,

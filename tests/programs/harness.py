@@ -31,6 +31,7 @@ PROGRAMS = (
     "complete_task",
     "block_clock",
     "occupancy",
+    "roofline",
     "profiling",
 )
 
@@ -48,6 +49,7 @@ SMALL = {
     "complete_task": ("--size", "40x30", *SHORT),
     "block_clock": ("--blocks", "4", "--threads", "32", *SHORT),
     "occupancy": ("--work", "1", *SHORT),
+    "roofline": ("--n", "1000", *SHORT),
     "profiling": ("--elements", "1000", "--steps", "3", "--n", "40", *SHORT),
 }
 
