@@ -20,7 +20,8 @@ struct Access {
     Pc pc;
     std::uint8_t bytes;  ///< 1, 2, 4, 8 or 16
     AccessKind kind;
-    bool any_alignment;  ///< the type that was accessed promises no alignment
+    bool any_alignment;     ///< the type that was accessed promises no alignment
+    bool adds_one = false;  ///< atomics: adds 1 to an integer
 };
 
 /// A thread: its block's linear index in the grid, and its own in the block.

@@ -20,10 +20,11 @@ namespace {
 }
 
 [[gnu::always_inline]] inline void report(const volatile void* address, unsigned bytes,
-                                          AccessKind kind, bool any_alignment, const void* from) {
+                                          AccessKind kind, bool any_alignment, const void* from,
+                                          bool adds_one = false) {
     const auto place = reinterpret_cast<std::uintptr_t>(address);
     const auto pc = static_cast<Pc>(reinterpret_cast<std::uintptr_t>(from));
-    const Access access{place, pc, static_cast<std::uint8_t>(bytes), kind, any_alignment};
+    const Access access{place, pc, static_cast<std::uint8_t>(bytes), kind, any_alignment, adds_one};
     if (in_thread()) {
         inspector().device_access(access);
     } else if (!emu::block.in_kernel) {
@@ -115,10 +116,10 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
 
 // CUDA's atomics are loops of a load and an exchange where the processor lacks the instruction: the
 // exchange is reported, the load is not. A plain atomic load or store does what its name says.
-#define ATOMIC_UPDATE(bits, type, name, builtin)                                 \
-    type __tsan_atomic##bits##_##name(volatile type* address, type value, int) { \
-        report(address, sizeof(type), AccessKind::atomic, false, CALLED_FROM);   \
-        return builtin(address, value, __ATOMIC_SEQ_CST);                        \
+#define ATOMIC_UPDATE(bits, type, name, builtin, adds_one)                               \
+    type __tsan_atomic##bits##_##name(volatile type* address, type value, int) {         \
+        report(address, sizeof(type), AccessKind::atomic, false, CALLED_FROM, adds_one); \
+        return builtin(address, value, __ATOMIC_SEQ_CST);                                \
     }
 #define ATOMIC_EXCHANGE_IF(bits, type, name)                                                  \
     int __tsan_atomic##bits##_compare_exchange_##name(volatile type* address, type* expected, \
@@ -135,13 +136,13 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
         report(address, sizeof(type), AccessKind::atomic, false, CALLED_FROM);             \
         __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                \
     }                                                                                      \
-    ATOMIC_UPDATE(bits, type, exchange, __atomic_exchange_n)                               \
-    ATOMIC_UPDATE(bits, type, fetch_add, __atomic_fetch_add)                               \
-    ATOMIC_UPDATE(bits, type, fetch_sub, __atomic_fetch_sub)                               \
-    ATOMIC_UPDATE(bits, type, fetch_and, __atomic_fetch_and)                               \
-    ATOMIC_UPDATE(bits, type, fetch_or, __atomic_fetch_or)                                 \
-    ATOMIC_UPDATE(bits, type, fetch_xor, __atomic_fetch_xor)                               \
-    ATOMIC_UPDATE(bits, type, fetch_nand, __atomic_fetch_nand)                             \
+    ATOMIC_UPDATE(bits, type, exchange, __atomic_exchange_n, false)                        \
+    ATOMIC_UPDATE(bits, type, fetch_add, __atomic_fetch_add, value == 1)                   \
+    ATOMIC_UPDATE(bits, type, fetch_sub, __atomic_fetch_sub, false)                        \
+    ATOMIC_UPDATE(bits, type, fetch_and, __atomic_fetch_and, false)                        \
+    ATOMIC_UPDATE(bits, type, fetch_or, __atomic_fetch_or, false)                          \
+    ATOMIC_UPDATE(bits, type, fetch_xor, __atomic_fetch_xor, false)                        \
+    ATOMIC_UPDATE(bits, type, fetch_nand, __atomic_fetch_nand, false)                      \
     ATOMIC_EXCHANGE_IF(bits, type, strong)                                                 \
     ATOMIC_EXCHANGE_IF(bits, type, weak)                                                   \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type* address, type expected, \

@@ -100,16 +100,19 @@ void count_shared(const Request& request, AccessCounts& counts) {
     counts.worst_ways = static_cast<unsigned>(counts.wavefronts);
 }
 
-/// Atomics take turns on the same word, too.
+/// Atomics take turns on the same word, too: each lane waits for those before it. Not if all add 1:
+/// the GPU then counts the lanes at a word and adds once. Source: our measurement on an H200
+/// (tests/inspector/counts), ATOMS.ADD and ATOMS.POPC.INC.
 void count_shared_atomic(const Request& request, AccessCounts& counts) {
     const Addresses addresses(request, request.lanes);
+    counts.contention = counts.worst_contention = addresses.most_alike();
+    if (request.adds_one) return count_shared(request, counts);
     std::array<std::uint8_t, banks> turns{};
     for (unsigned i = 0; i < addresses.count; ++i)
         counts.wavefronts = std::max<std::uint64_t>(counts.wavefronts,
                                                     ++turns[addresses.all[i] / bank_bytes % banks]);
     counts.ideal_wavefronts = 1;
     counts.worst_ways = static_cast<unsigned>(counts.wavefronts);
-    counts.contention = counts.worst_contention = addresses.most_alike();
 }
 
 }  // namespace

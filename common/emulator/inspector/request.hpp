@@ -17,6 +17,7 @@ struct Request {
     Space space;
     AccessKind kind;
     std::uint8_t bytes;                             ///< a lane
+    bool adds_one;                                  ///< atomics: all lanes add 1 to an integer
     std::uint32_t lanes;                            ///< those that take part
     std::array<std::uint64_t, warp_lanes> address;  ///< by lane; of the others: anything
 };

@@ -167,7 +167,7 @@ void BlockTrace::flush_warp(unsigned warp, WarpSink& sink) {
         from.begin = from.end = from.limit = nullptr;
         from.cut = false;
     }
-    Request request;
+    Request request{};
     while (replay.choose()) {
         const std::uint64_t word = replay.chosen;
         if ((word & bytes_mask) == 0) {
@@ -183,6 +183,13 @@ void BlockTrace::flush_warp(unsigned warp, WarpSink& sink) {
         replay.advance(access_words, [&request](unsigned lane, const std::uint64_t* event) {
             request.address[lane] = event[1];
         });
+        if (request.kind == AccessKind::atomic) {
+            request.adds_one = true;
+            Replay::for_each(request.lanes, [&request](unsigned lane) {
+                request.adds_one &= request.address[lane] >> adds_one_shift != 0;
+                request.address[lane] &= ~(std::uint64_t{1} << adds_one_shift);
+            });
+        }
         sink.request(request);
     }
 }

@@ -55,7 +55,7 @@ public:
         lane.go_to(access.pc, depth);
         lane.end[0] =
             word_of(access.pc, depth) | word_of(space) | word_of(access.kind) | access.bytes;
-        lane.end[1] = access.address;
+        lane.end[1] = access.address | std::uint64_t(access.adds_one) << adds_one_shift;
         lane.end += access_words;
     }
 
@@ -72,7 +72,8 @@ public:
 
 private:
     /// A thread's events lie in a chain of chunks. An event is one word, its instruction; that of
-    /// an access is followed by the address. The smallest word goes first, so from the top bit
+    /// an access is followed by the address, whose top bit says of an atomic that it adds 1: lanes
+    /// go together whatever they add. The smallest word goes first, so from the top bit
     /// down: 12 bits of inverted call depth, 32 of address of code, 20 of what it is. Of an access
     /// these hold 1 bit of space, 2 of kind, 5 of size. Two words have a meaning of their own.
     static constexpr std::uint64_t go_on = 0;         ///< the next word points to the next chunk
@@ -87,6 +88,7 @@ private:
     static constexpr unsigned kind_shift = 5;
     static constexpr std::uint64_t bytes_mask = 31;  ///< never 0 in an access, always in a step
     static constexpr unsigned access_words = 2;
+    static constexpr unsigned adds_one_shift = 63;
     static constexpr unsigned go_on_words = 2;
     /// An odd number of cache lines, so that chunks do not all start in the same sets of a cache.
     static constexpr unsigned chunk_words = 72;

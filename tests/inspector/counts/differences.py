@@ -18,8 +18,15 @@ DIFFERENCES = {
         "In the first step both elements are neighbours, and nvcc loads them by one instruction of "
         "8 bytes (LDS.64)."
     ),
-    Place("histogram_block", "shared_atomic", ("wavefronts",)): (
-        "An H200 serves all lanes at one address together when they add 1 (ATOMS.POPC.INC); the "
-        "inspector lets them take turns."
+    Place("shared_atomics_known_bin", "shared_atomic", ("wavefronts",)): (
+        "nvcc sees that all lanes add to one place: it sums them in registers (REDUX), and one lane "
+        "adds the sum."
+    ),
+    Place("shared_atomics_float", "shared_load", ("requests", "wavefronts")): (
+        "A GPU adds floating-point numbers in shared memory by a loop of its own: it loads, then "
+        "exchanges if nothing has changed (ATOMS.CAST)."
+    ),
+    Place("shared_atomics_float", "shared_atomic", ("wavefronts",)): (
+        "Such an exchange (ATOMS.CAST) takes two wavefronts."
     ),
 }

@@ -35,7 +35,6 @@ class Run(NamedTuple):
 RUNS = {
     "patterns": Run("patterns", []),
     "saxpy_bandwidth": Run("saxpy_bandwidth", ["--n", "100003", *SHORT], "saxpy_.*", 205, 15),
-    "vector_add": Run("vector_add", ["--n", "100003", *SHORT], "add_.*", 700, 60),
     "box_blur": Run("box_blur", SHORT, "blur_.*", 0, 24),
     "histogram_reduction": Run("histogram_reduction", SHORT, "histogram_.*|reduce_.*", 12, 24),
     "reduction_timing": Run("reduction_timing", ["--n", "771307", *SHORT], "reduce_.*", 18, 24),
@@ -46,9 +45,6 @@ RUNS = {
         "copy_cost", ["--n", "100003", "--repeats", "1", "--limit", "1"], "increment|chain", 34, 12
     ),
     "streams": Run("streams", ["--n", "100003", "--repeats", "1"], "add", 140, 30),
-    "block_clock": Run(
-        "block_clock", ["--blocks", "64", "--threads", "256", *SHORT], "timed_reduction", 0, 8
-    ),
 }
 
 # The names that begin with smsp__sass count what the instructions of the kernel do and nothing else;

@@ -96,6 +96,12 @@ class AgainstNsightCompute(unittest.TestCase):
         unneeded = [place for place in DIFFERENCES if place.kernel in seen and place not in needed]
         self.assertEqual(unneeded, [], "differences that are none")
 
+    def test_the_record_has_every_pattern(self):
+        record = json.loads((HERE / "nvidia_h200.json").read_text(encoding="utf-8"))
+        recorded = {launch["name"] for launch in record["runs"]["patterns"]["launches"]}
+        expected = expectations((HERE / "patterns.cu").read_text(encoding="utf-8"))
+        self.assertEqual(recorded, set(expected))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -215,6 +215,18 @@ TEST_CASE("atomics on one address are contention, in shared memory turns as well
     CHECK(counts_of(conflict).contention == 2);
 }
 
+TEST_CASE("lanes that all add 1 take turns for the words of a bank only") {
+    const auto count = [](auto address) {
+        Request request = request_of(Space::shared, AccessKind::atomic, 4, ~0u, address);
+        request.adds_one = true;
+        return counts_of(request);
+    };
+    CHECK(count([](unsigned) { return base; }).wavefronts == 1);
+    CHECK(count([](unsigned) { return base; }).contention == 32);
+    CHECK(count([](unsigned n) { return base + 128 * (n % 2); }).wavefronts == 2);
+    CHECK(count([](unsigned n) { return base + 8 * n; }).wavefronts == 2);
+}
+
 TEST_CASE("sums add up; of the worst ones the largest stays") {
     AccessCounts a = shared_read(4, [](unsigned n) { return base + 8 * n; });
     const AccessCounts b = shared_read(

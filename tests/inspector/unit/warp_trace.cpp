@@ -108,12 +108,12 @@ TEST_CASE("the lanes of a warp make one request through one instruction") {
         CHECK(request.address[lane] == 0x1000 + 8 * lane);
 }
 
-TEST_CASE("an access may be of 1 to 16 bytes at any address") {
+TEST_CASE("an access may be of 1 to 16 bytes at any address that a processor has") {
+    constexpr std::uint64_t end = std::uint64_t{1} << 63;
     const Recorder recorder = record(1, [](Thread& t) {
         t.step(0xFFFFFFF0);
         for (const unsigned bytes : {1, 2, 4, 8, 16})
-            t.access(0xFFFFFFF0 + bytes / 2, ~0ull - bytes, bytes, AccessKind::atomic,
-                     Space::global);
+            t.access(0xFFFFFFF0 + bytes / 2, end - bytes, bytes, AccessKind::atomic, Space::global);
     });
     REQUIRE(recorder.requests.size() == 5);
     unsigned bytes = 1;
@@ -122,8 +122,25 @@ TEST_CASE("an access may be of 1 to 16 bytes at any address") {
         CHECK(request.bytes == bytes);
         CHECK(request.kind == AccessKind::atomic);
         CHECK(request.space == Space::global);
-        CHECK(request.address[0] == ~0ull - bytes);
+        CHECK(request.address[0] == end - bytes);
         bytes *= 2;
+    }
+}
+
+TEST_CASE("whether all lanes add 1 does not part them") {
+    const auto adding = [](unsigned lanes_with_one) {
+        return record(32, [lanes_with_one](Thread& t) {
+            t.trace.access(t.number,
+                           {0x1000, 11, 4, AccessKind::atomic, false, t.number < lanes_with_one},
+                           Space::shared, 1);
+        });
+    };
+    for (const unsigned lanes_with_one : {0, 31, 32}) {
+        const Recorder recorder = adding(lanes_with_one);
+        REQUIRE(recorder.requests.size() == 1);
+        CHECK(recorder.requests[0].adds_one == (lanes_with_one == 32));
+        CHECK(recorder.requests[0].lanes == all_lanes);
+        CHECK(recorder.requests[0].address[5] == 0x1000);
     }
 }
 
