@@ -159,7 +159,8 @@ std::string sentence_of(const Finding& f, const Place& first, const Place& secon
             return "The launch of kernel " + f.first.kernel +
                    " failed, so it did not run, and the program never asked" + detail_text(f);
         case Fault::kernel_failure:
-            return "Kernel " + f.first.kernel + " ended early" + detail_text(f);
+            return "Kernel " + f.first.kernel + " ended early, in " + subject(f.first) +
+                   detail_text(f);
     }
     return "";
 }
@@ -237,6 +238,10 @@ std::string advice_of(const Finding& f, bool one_line) {
             if (f.object.empty()) {
                 return "Was the memory allocated, did the allocation succeed, is this the pointer "
                        "that it gave, and is the index anywhere near its size?";
+            }
+            if (f.object == "dynamic shared memory, 0 bytes") {
+                return "Name its size, in bytes, as the third argument of the launch: "
+                       "<<<grid, block, bytes>>>.";
             }
             return "Compare the index with the number of elements before the access, and the size "
                    "that was asked for with the one that is used.";

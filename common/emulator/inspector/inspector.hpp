@@ -39,6 +39,7 @@ public:
     // From the compiler's call-backs, while a thread of a kernel runs.
     void device_access(const Access& access);
     void device_step(Pc pc) {
+        last_step_ = pc;
         if (counted_) trace_.step(block.current->linear, pc, depth_[block.current->linear]);
     }
     void enter_function() { ++depth_[block.current->linear]; }
@@ -165,6 +166,7 @@ private:
     bool counted_ = false;              ///< the running block is
     bool own_end_ = false;              ///< the inspector itself ends the kernel
     Lock block_lock_;
+    Pc last_step_ = 0;                           ///< the basic block that runs
     std::array<std::uint16_t, 1024> depth_{};    ///< by thread: calls it is inside
     std::array<std::uint64_t, 1024> read_to_{};  ///< by thread: end of its last read
     /// Its shared memory: address and bytes.

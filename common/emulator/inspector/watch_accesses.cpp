@@ -91,10 +91,11 @@ void Inspector::misused(const Access& access) {
     own_end_ = true;
     this_worker->give_up(error_of(misuse.fault),
                          "kernel %s, block (%u,%u,%u), thread "
-                         "(%u,%u,%u): %s: %s %s",
+                         "(%u,%u,%u): %s: %s%s%s",
                          group_->report.name.c_str(), blockIdx.x, blockIdx.y, blockIdx.z,
                          threadIdx.x, threadIdx.y, threadIdx.z, name_of(misuse.fault),
-                         misuse.detail.c_str(), misuse.object.c_str());
+                         misuse.object.c_str(), misuse.object.empty() ? "" : ": ",
+                         misuse.detail.c_str());
 }
 
 void Inspector::never_written(const Access& access, const Object& object) {

@@ -19,13 +19,15 @@ std::uint64_t volume(dim3 shape) {
     return std::uint64_t{shape.x} * shape.y * shape.z;
 }
 
-/// The emulator's message without "kernel NAME, block …: " and the place of a warp primitive, which
-/// the finding has of its own.
+/// The emulator's message without "kernel NAME, block …: " and the place of a warp primitive or an
+/// assertion, which the finding has of its own.
 std::string without_place(const std::string& message) {
-    const std::size_t mask = message.find("the mask 0x");
-    if (mask != std::string::npos) return message.substr(mask);
+    for (const char* const begin : {"the mask 0x", "Assertion `"}) {
+        const std::size_t at = message.find(begin);
+        if (at != std::string::npos) return message.substr(at);
+    }
     const std::size_t place = message.find("): ");
-    const bool has_place = message.compare(0, 7, "kernel ") == 0 && place != std::string::npos;
+    const bool has_place = message.compare(0, 7, "kernel ") == 0 && place < message.find('\n');
     return has_place ? message.substr(place + 3) : message;
 }
 
@@ -116,6 +118,7 @@ void Inspector::block_begins(std::uint64_t number) {
         group_->counted_threads += block.threads();
         trace_.begin_block(block.threads());
     }
+    last_step_ = 0;
     std::fill_n(depth_.begin(), block.threads(), std::uint16_t{0});
     for (const auto& range : shared_ranges_)
         written_.clear(range.first, range.second);
@@ -210,8 +213,10 @@ void Inspector::kernel_given_up(cudaError_t error, const char* text) {
             if (!places.empty()) finding.fault = in_warp ? Fault::warp_mask : Fault::barrier;
         }
         finding.first = party_at(places.empty() ? Site{nullptr, 0} : places[0]);
+        if (places.empty()) finding.first.pc = last_step_;
         if (places.size() > 1) finding.second = party_at(places[1]);
-        add(finding, {});
+        const bool placed = !places.empty() || last_step_ != 0;
+        add(finding, placed ? CallSite() : operations_[operation_].site);
     }
     own_end_ = false;
     if (block_lock_.owns_lock()) block_lock_.unlock();
