@@ -467,8 +467,8 @@ struct Position {
 };
 
 const char* const integer_reason =
-    "its operations are on integers. They are no FLOP, run in other units and at other rates, so "
-    "neither its intensity nor its height under the fp32 roof exists";
+    "the operations are on integers. They are no FLOP, run in other units and at other rates, so "
+    "neither an intensity nor a height under the fp32 roof exists";
 
 /// None for a kernel without floating-point operations.
 std::optional<Position> position_of(const Kernel& kernel, const mf::Series& series,

@@ -70,7 +70,7 @@ struct Axes {
             up.push_back(mark.gflop_per_s);
         }
         const auto [low, high] = std::minmax_element(across.begin(), across.end());
-        x_low = std::floor(std::log2(*low)) - 1;
+        x_low = std::floor(std::log2(*low)) - 2;  // room for the names of the roofs
         x_high = std::ceil(std::log2(*high)) + 1;
         for (const MemoryRoof& memory : plot.memories)
             up.push_back(std::exp2(x_low) * memory.gb_per_s);

@@ -47,7 +47,7 @@ class Roofline(ProgramTest):
             self.assertRegex(result.out, rf"(?m)^{name} .*refused$")
         for name in FLOATS:
             self.assertRegex(result.out, rf"(?m)^{name} .* (copy|arithmetic)$")
-        reason = re.search(r"No position for (.*): its operations are on integers\.", result.out)
+        reason = re.search(r"No position for (.*): the operations are on integers\.", result.out)
         self.assertEqual(tuple(reason[1].split(", ")), INTEGERS)
 
     def test_counts_and_positions(self):
