@@ -124,9 +124,12 @@ inline std::string grid(const Axes& axes) {
     return out;
 }
 
-/// From the left edge up to the peak. `first`: its name stands below it, those of others above.
+/// From the left edge up to the peak. The lowest roof has its name below it, others above.
 inline std::string memory_roof(const Plot& plot, const Axes& axes, const MemoryRoof& roof,
-                               bool first) {
+                               bool solid) {
+    const bool lowest =
+        std::all_of(plot.memories.begin(), plot.memories.end(),
+                    [&roof](const MemoryRoof& m) { return roof.gb_per_s <= m.gb_per_s; });
     const double start = std::exp2(axes.x_low);
     const double ridge = plot.peak_gflop_per_s / roof.gb_per_s;
     const double x = axes.x(start);
@@ -136,9 +139,9 @@ inline std::string memory_roof(const Plot& plot, const Axes& axes, const MemoryR
     const double angle = std::atan(slope) * 180 / std::acos(-1.0);
     const std::string turned = "class=\"name\" transform=\"rotate(" + mf::fixed(angle, 1) + " " +
                                mf::fixed(x, 1) + " " + mf::fixed(y, 1) + ")\"";
-    return "<path class=\"roof " + std::string(first ? "solid" : "dashed") + "\" d=\"M" +
+    return "<path class=\"roof " + std::string(solid ? "solid" : "dashed") + "\" d=\"M" +
            point(x, y) + " L" + point(axes.x(ridge), axes.y(plot.peak_gflop_per_s)) + "\"/>\n" +
-           text_at(x + 12, first ? y + 18 : y - 8, turned, name);
+           text_at(x + 12, lowest ? y + 18 : y - 8, turned, name);
 }
 //! [plot elements]
 
