@@ -174,10 +174,10 @@ def table(record: dict, reports: dict[str, dict]) -> str:
         ("shared atomics", "shared_atomic", "wavefronts"),
     )
     lines = [
-        f"{record['device']}, compute capability {record['compute_capability']}, driver "
-        f"{record['driver']}, Nsight Compute {record['ncu']}. Each cell is requests : sectors "
-        "(global) or requests : wavefronts (shared) of one launch, equal for both tools unless it "
-        "says *inspector* ≠ *ncu*.",
+        f"{record['device']} (compute capability {record['compute_capability']}), driver "
+        f"{record['driver']}, Nsight Compute {record['ncu']}, {record['date']}.",
+        "Each cell is requests : sectors (global) or requests : wavefronts (shared) of one launch.",
+        "Both tools count the same unless it says **inspector ≠ ncu**.",
     ]
     equal = compared = 0
     reasons: dict[str, int] = {}
@@ -203,7 +203,7 @@ def table(record: dict, reports: dict[str, dict]) -> str:
             cells = [cell(quantities, group, unit) for _, group, unit in columns]
             note = ", ".join(f"[{number}]" for number in sorted(set(notes)))
             lines.append(f"| {shape} | " + " | ".join(cells) + f" | {note} |")
-    lines += ["", f"Equal: {equal} of {compared} counts that are not 0 for both."]
+    lines += ["", f"Of {compared} counts (those that are 0 for both left out), {equal} are equal."]
     if reasons:
         lines += ["Where they differ:", ""]
         lines += [f"- [{number}] {reason}" for reason, number in reasons.items()]
