@@ -96,6 +96,22 @@ class AgainstNsightCompute(unittest.TestCase):
         unneeded = [place for place in DIFFERENCES if place.kernel in seen and place not in needed]
         self.assertEqual(unneeded, [], "differences that are none")
 
+    def test_a_gpu_parts_lanes_where_the_inspector_does_or_not_at_all(self):
+        record = json.loads((HERE / "nvidia_h200.json").read_text(encoding="utf-8"))
+        metric = "smsp__sass_branch_targets_threads_divergent.sum"
+        self.assertIn(metric, record["metrics"])
+        divergent = {
+            base_name(kernel["name"]): kernel["totals"]["divergent_branches"]
+            for kernel in report_of("patterns")["kernels"]
+        }
+        kept = 0
+        for launch in record["runs"]["patterns"]["launches"]:
+            if metric in launch["metrics"]:
+                kept += 1
+                with self.subTest(kernel=launch["name"]):
+                    self.assertEqual(divergent[launch["name"]], launch["metrics"][metric])
+        self.assertGreater(kept, 3)
+
     def test_the_record_has_every_pattern(self):
         record = json.loads((HERE / "nvidia_h200.json").read_text(encoding="utf-8"))
         recorded = {launch["name"] for launch in record["runs"]["patterns"]["launches"]}
