@@ -8,9 +8,9 @@ By hand, since speed is not a test:
     python3 tests/benchmarks/inspector_cost.py build
 
 The inspector runs all blocks on one worker. Hence two ratios: against the plain emulator with one
-worker (what the watching costs) and with as many as the machine has cores (what the user feels). Both
-programs take turns, and each ratio is the median of the rounds; only the ratios mean anything on
-another machine. The chapter program is timed as `./course inspect box_blur` runs it.
+worker (what the watching costs) and with as many as the machine has cores (what the user feels).
+Both programs take turns, and each ratio is the median of the rounds; only the ratios mean anything
+on another machine. The chapter program is timed as `./course inspect box_blur` runs it.
 """
 
 import os

@@ -19,8 +19,8 @@ DIFFERENCES = {
         "8 bytes (LDS.64)."
     ),
     Place("shared_atomics_known_bin", "shared_atomic", ("wavefronts",)): (
-        "nvcc sees that all lanes add to one place: it sums them in registers (REDUX), and one lane "
-        "adds the sum."
+        "nvcc sees that all lanes add to one place: it sums them in registers (REDUX), and one "
+        "lane adds the sum."
     ),
     Place("shared_atomics_float", "shared_load", ("requests", "wavefronts")): (
         "A GPU adds floating-point numbers in shared memory by a loop of its own: it loads, then "

@@ -2,8 +2,8 @@
 
     ncu_collect.py FOLDER OUT.json
 
-on a machine with an NVIDIA GPU and ncu. FOLDER holds the programs, built by nvcc; those that it lacks
-are left out. README.md says how they are built and what is made of the counts.
+on a machine with an NVIDIA GPU and ncu. FOLDER holds the programs, built by nvcc; those that
+it lacks are left out. README.md says how they are built and what is made of the counts.
 """
 
 import csv
@@ -47,8 +47,8 @@ RUNS = {
     "streams": Run("streams", ["--n", "100003", "--repeats", "1"], "add", 140, 30),
 }
 
-# The names that begin with smsp__sass count what the instructions of the kernel do and nothing else;
-# l1tex__ counts what passes through the unit, which for shared memory differs from run to run.
+# The names that begin with smsp__sass count what the instructions of the kernel do and nothing
+# else; l1tex__ counts what passes through the unit, which for shared memory differs by the run.
 METRICS = (
     [f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "atom", "red")]
     + [f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "atom", "red")]
@@ -150,7 +150,7 @@ def profile(program: Path, run: Run) -> list[dict]:
 
 
 def distinct(launches: list[dict]) -> list[dict]:
-    """Launches that did the same, once, without the metrics that are 0; `profiled` says how many."""
+    """Launches that did the same, once, without metrics that are 0; `profiled` is how many."""
     kept: list[dict] = []
     for launch in launches:
         metrics = {name: value for name, value in launch["metrics"].items() if value}

@@ -3,7 +3,8 @@
     ncu_table.py NCU.json FOLDER…
 
 NCU.json is what ncu_collect.py wrote. The folders hold the programs built with `emucc --inspect`,
-each named NAME.inspected; they are run here. The table replaces what README.md has between its markers.
+each named NAME.inspected; they are run here. The table replaces what README.md has between its
+markers.
 """
 
 import json
