@@ -76,7 +76,9 @@ void start() {
     observer = the_inspector;
     setenv("EMULATOR_INSPECTED", "1", 1);  // programs that measure ask whether that has a meaning
     on_exit(at_exit, nullptr);
-    std::signal(SIGABRT, at_death);
+    // Of the last three the emulator keeps a kernel's for itself.
+    for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGSEGV})
+        std::signal(signal, at_death);
 }
 
 }  // namespace emu::inspector
