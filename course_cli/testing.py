@@ -29,7 +29,8 @@ def targets_of(tests: list[dict], programs: bool) -> list[str]:
     needed = {file for target in targets if target["id"] in wanted for file in target["filename"]}
     if programs:
         every = {file for target in targets for file in target["filename"]}
-        needed |= {file for file in every if file.startswith(f"{BUILD}/chapters/")}
+        inside = (file for file in every if file.startswith(f"{BUILD}/chapters/"))
+        needed |= {file for file in inside if not file.endswith(".inspected")}
     return sorted(file.removeprefix(f"{BUILD}/") for file in needed)
 
 

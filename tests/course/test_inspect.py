@@ -74,6 +74,39 @@ class Inspect(unittest.TestCase):
         self.assertIn("__syncthreads()", result.stdout)
         self.assertIn("tile", result.stdout)
 
+    def test_what_right_programs_do_is_let_be(self):
+        # A first guess before atomicCAS(), and a copy by the C library's function.
+        right = REVERSE.replace(
+            "    to[threadIdx.x] = tile[63 - threadIdx.x];",
+            """    int seen = to[0], assumed;
+    do {
+        assumed = seen;
+        seen = atomicCAS(to, assumed, assumed + 1);
+    } while (assumed != seen);
+    memcpy(to + 1, tile, (gridDim.x + 62) * sizeof(int) * (threadIdx.x == 0));""",
+        ).replace("64 * sizeof(int)));", "65 * sizeof(int)));")
+        self.file.write_text(right)
+        result = self.inspect(self.file)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.file.write_text(right.replace("gridDim.x + 62", "gridDim.x + 63"))
+        result = self.inspect(self.file)
+        self.assertNotEqual(result.returncode, 0, result.stdout)
+        self.assertIn("[out_of_bounds]", result.stdout)
+
+    def test_memory_of_the_device_touched_by_the_host(self):
+        free = "    CUDA_CHECK(cudaFree"
+        self.file.write_text(REVERSE.replace(free, "    values[0] = 1;  // here\n" + free))
+        result = self.inspect(self.file)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("[device_pointer]", result.stdout)
+        self.assertIn("values[0] = 1;  // here", result.stdout)
+
+    def test_a_call_that_failed_is_noted(self):
+        free = "    CUDA_CHECK(cudaFree"
+        self.file.write_text(REVERSE.replace(free, "    cudaMemset(values, 0, 999);\n" + free))
+        result = self.inspect(self.file)
+        self.assertIn("returned cudaErrorInvalidValue", result.stdout)
+
     def test_a_report_that_cannot_be_written_is_said(self):
         result = self.inspect(self.file, "--json", "no such folder/report.json")
         self.assertNotEqual(result.returncode, 0)

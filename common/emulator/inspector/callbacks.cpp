@@ -42,6 +42,23 @@ void report_range(const void* address, std::size_t bytes, AccessKind kind, const
     }
 }
 
+/// atomicCAS(); the others are compiled to the weak form, in a loop.
+void note_compare(const volatile void* address) {
+    if (in_thread()) inspector().compares(reinterpret_cast<std::uintptr_t>(address));
+}
+
+/// The end of the last structure whose copy was reported in this host thread.
+thread_local const void* reported_to = nullptr;
+
+/// A structure's copy may be a call, too: of what was reported right before.
+void report_copy(const void* to, const void* from, std::size_t bytes, const void* caller) {
+    const bool known = reported_to == static_cast<const char*>(to) + bytes;
+    reported_to = nullptr;
+    if (known) return;
+    report_range(from, bytes, AccessKind::read, caller);
+    report_range(to, bytes, AccessKind::write, caller);
+}
+
 }  // namespace
 
 #define CALLED_FROM __builtin_return_address(0)
@@ -88,6 +105,7 @@ void __tsan_read_range(void* address, std::size_t bytes) {
     report_range(address, bytes, AccessKind::read, CALLED_FROM);
 }
 void __tsan_write_range(void* address, std::size_t bytes) {
+    reported_to = static_cast<const char*>(address) + bytes;
     report_range(address, bytes, AccessKind::write, CALLED_FROM);
 }
 
@@ -98,15 +116,14 @@ void __tsan_vptr_update(void** address, void*) {
     report(address, sizeof *address, AccessKind::write, false, CALLED_FROM);
 }
 
-// Newer compilers call these for what they make of whole structures.
+// What the program calls memcpy, memmove and memset, by emucc or, in newer compilers, by
+// themselves.
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-    report_range(from, bytes, AccessKind::read, CALLED_FROM);
-    report_range(to, bytes, AccessKind::write, CALLED_FROM);
+    report_copy(to, from, bytes, CALLED_FROM);
     return std::memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
-    report_range(from, bytes, AccessKind::read, CALLED_FROM);
-    report_range(to, bytes, AccessKind::write, CALLED_FROM);
+    report_copy(to, from, bytes, CALLED_FROM);
     return std::memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, std::size_t bytes) {
@@ -121,9 +138,10 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
         report(address, sizeof(type), AccessKind::atomic, false, CALLED_FROM, adds_one); \
         return builtin(address, value, __ATOMIC_SEQ_CST);                                \
     }
-#define ATOMIC_EXCHANGE_IF(bits, type, name)                                                  \
+#define ATOMIC_EXCHANGE_IF(bits, type, name, is_atomic_cas)                                   \
     int __tsan_atomic##bits##_compare_exchange_##name(volatile type* address, type* expected, \
                                                       type value, int, int) {                 \
+        if (is_atomic_cas) note_compare(address);                                             \
         report(address, sizeof(type), AccessKind::atomic, false, CALLED_FROM);                \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, \
                                            __ATOMIC_SEQ_CST);                                 \
@@ -143,8 +161,8 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
     ATOMIC_UPDATE(bits, type, fetch_or, __atomic_fetch_or, false)                          \
     ATOMIC_UPDATE(bits, type, fetch_xor, __atomic_fetch_xor, false)                        \
     ATOMIC_UPDATE(bits, type, fetch_nand, __atomic_fetch_nand, false)                      \
-    ATOMIC_EXCHANGE_IF(bits, type, strong)                                                 \
-    ATOMIC_EXCHANGE_IF(bits, type, weak)                                                   \
+    ATOMIC_EXCHANGE_IF(bits, type, strong, true)                                           \
+    ATOMIC_EXCHANGE_IF(bits, type, weak, false)                                            \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type* address, type expected, \
                                                     type value, int, int) {                \
         report(address, sizeof(type), AccessKind::atomic, false, CALLED_FROM);             \

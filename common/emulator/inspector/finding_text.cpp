@@ -138,6 +138,9 @@ std::string sentence_of(const Finding& f, const Place& first, const Place& secon
         case Fault::misaligned:
             return accesses(f) + " of " + object_text(f) + " at a misaligned address" +
                    detail_text(f);
+        case Fault::device_pointer:
+            return accesses(f) + " of " + object_text(f) +
+                   ", memory of the device, which code of the host cannot reach" + detail_text(f);
         case Fault::host_pointer:
             return accesses(f) + " of the host's memory" +
                    (f.detail.empty() ? "" : " (" + f.detail + ")") + ", which a GPU cannot reach";
@@ -173,6 +176,8 @@ const char* title_of(Fault fault) {
             return "use after free";
         case Fault::misaligned:
             return "misaligned access";
+        case Fault::device_pointer:
+            return "memory of the device touched by the host";
         case Fault::host_pointer:
             return "pointer of the host used on the device";
         case Fault::never_written:
@@ -250,6 +255,8 @@ std::string advice_of(const Finding& f, bool one_line) {
         case Fault::misaligned:
             return "An access of 2, 4, 8 or 16 bytes needs an address that is a multiple of its "
                    "size: begin vector accesses at such an element, and treat the rest one by one.";
+        case Fault::device_pointer:
+            return "Copy it to the host with cudaMemcpy() first, or give the work to a kernel.";
         case Fault::host_pointer:
             return "Allocate with cudaMalloc(), copy with cudaMemcpy(), and give the kernel the "
                    "device's pointer.";

@@ -26,6 +26,8 @@ const char* name_of(Fault fault) {
             return "misaligned";
         case Fault::host_pointer:
             return "host_pointer";
+        case Fault::device_pointer:
+            return "device_pointer";
         case Fault::never_written:
             return "never_written";
         case Fault::shared_race:

@@ -16,15 +16,16 @@ enum class Fault {
     out_of_bounds,
     use_after_free,
     misaligned,
-    host_pointer,   ///< memory of the host, which a GPU cannot reach
-    never_written,  ///< a read of memory that nothing has written
-    shared_race,    ///< shared memory, two threads of a block, no barrier between
-    global_race,    ///< global memory: threads of one launch, two launches, a copy or the host
-    atomic_mixed,   ///< a race of an atomic and a plain access
-    barrier,        ///< divergent or missing: not all threads reach the same one
-    warp_mask,      ///< a warp primitive whose mask does not fit the lanes that come
-    launch_error,   ///< a launch failed, and the program never asked
-    kernel_failure  ///< anything else that ended a kernel: assert, trap, stack, watchdog
+    host_pointer,    ///< memory of the host, which a GPU cannot reach
+    device_pointer,  ///< memory of the device, which code of the host cannot reach
+    never_written,   ///< a read of memory that nothing has written
+    shared_race,     ///< shared memory, two threads of a block, no barrier between
+    global_race,     ///< global memory: threads of one launch, two launches, a copy or the host
+    atomic_mixed,    ///< a race of an atomic and a plain access
+    barrier,         ///< divergent or missing: not all threads reach the same one
+    warp_mask,       ///< a warp primitive whose mask does not fit the lanes that come
+    launch_error,    ///< a launch failed, and the program never asked
+    kernel_failure   ///< anything else that ended a kernel: assert, trap, stack, watchdog
 };
 
 /// The enumerator's name: what the JSON report calls the fault.

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "finding_text.hpp"
 #include "indices.hpp"
 #include "static_objects.hpp"
 
@@ -89,6 +90,15 @@ bool Inspector::follows_from_a_race(const Finding& finding) const {
     });
 }
 
+/// A plain read in front of an atomicCAS() of the same may come before or after the others'
+/// atomics.
+bool Inspector::only_a_guess(const Finding& finding) const {
+    const auto guess = [this](const Party& party) {
+        return party.kind == AccessKind::read && guesses_.count(party.pc) != 0;
+    };
+    return finding.fault == Fault::atomic_mixed && (guess(finding.first) || guess(*finding.second));
+}
+
 Report Inspector::report() {
     Report report;
     // A worker may still be running a block, and a process that dies waits for nobody.
@@ -105,6 +115,8 @@ Report Inspector::report() {
         sites.first.add_to(pcs);
         sites.second.add_to(pcs);
     }
+    for (const auto& call : failed_calls_)
+        call.second.add_to(pcs);
     const Symbols symbols = Symbols::read(report.program, pcs);
     const auto set_place = [&symbols](Party& party, const CallSite& site) {
         const Place place = site.find(symbols);
@@ -114,7 +126,7 @@ Report Inspector::report() {
     };
     for (std::size_t i = 0; i < finding_sites_.size(); ++i) {
         Finding finding = findings_.all()[i];
-        if (follows_from_a_race(finding)) continue;
+        if (follows_from_a_race(finding) || only_a_guess(finding)) continue;
         set_place(finding.first, finding_sites_[i].first);
         if (finding.second) set_place(*finding.second, finding_sites_[i].second);
         report.findings.push_back(finding);
@@ -122,6 +134,12 @@ Report Inspector::report() {
     for (const auto& group : groups_) {
         report.kernels.push_back(group->report);
         report.kernels.back().places = group->counts.places();
+    }
+    for (const auto& call : failed_calls_) {
+        const Place place = call.second.find(symbols);
+        const std::string where =
+            place.known() ? file_name(place.file) + ":" + std::to_string(place.line) : "a call";
+        report.notes.push_back(where + " returned " + cudaGetErrorName(call.first) + ".");
     }
     if (!footprint_complete_) {
         report.notes.push_back(

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -44,11 +46,17 @@ public:
     }
     void enter_function() { ++depth_[block.current->linear]; }
     void leave_function() { --depth_[block.current->linear]; }
+    /// The thread will compare what lies there with a value, and exchange it: a plain read that it
+    /// has made of it before was a first guess, which may be wrong.
+    void compares(std::uint64_t address);
     void fence(FenceScope scope) { races_.fence(block.current->linear, scope); }
 
     /// From code of the host, also while kernels run.
     void host_access(const Access& access) {
-        if (access.address - host_begin_ < host_bytes_) check_host_access(access);
+        if (access.address - host_begin_ >= host_bytes_) return;
+        const Gap& gap = gap_of(access.address);
+        if (gap.generation == generation_ && access.address - gap.begin < gap.bytes) return;
+        check_host_access(access);
     }
 
     void memory_made(const Allocation& allocation) override;
@@ -67,6 +75,7 @@ public:
     void kernel_given_up(cudaError_t error, const char* text) override;
     void launch_refused(const Task& task, cudaError_t error) override;
     void error_asked() override;
+    void call_failed(cudaError_t error) override;
 
     /// Everything found so far.
     Report report();
@@ -95,6 +104,18 @@ private:
         Finding finding;
         CallSite site;
     };
+    /// Addresses between two allocations, which code of the host may touch as it likes.
+    struct Gap {
+        unsigned generation = 0;  ///< 0: none
+        std::uint64_t begin = 0;
+        std::uint64_t bytes = 0;
+    };
+    /// The gap that this host thread found last, near an address.
+    static Gap& gap_of(std::uint64_t address) {
+        thread_local std::array<Gap, 8> gaps;
+        return gaps[address >> 16 & 7];
+    }
+
     /// A write that raced with another write: harmless if it does not change the memory.
     struct Doubtful {
         Finding finding;
@@ -121,6 +142,8 @@ private:
     }
     void settle_doubtful();
     void check_host_access(const Access& access);
+    void remember_gap(std::uint64_t address);
+    void touched_by_host(const Access& access, const Object& object);
     void check_operation(std::uint32_t operation, const char* address, std::size_t bytes,
                          AccessKind kind);
     void end_launch();
@@ -133,6 +156,7 @@ private:
     void add(const Finding& finding, const CallSite& site);
     void add_race(const Finding& finding);
     bool follows_from_a_race(const Finding& finding) const;
+    bool only_a_guess(const Finding& finding) const;
     std::string object_name(std::uint64_t address) const;
     Group& group_of(const Task& task);
     bool counts_block(std::uint64_t number) const;
@@ -154,9 +178,11 @@ private:
     std::map<std::string, std::uint32_t> group_numbers_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Refused> refused_;
-    std::map<std::uint64_t, std::uint64_t> host_ranges_;  ///< pinned, registered, managed memory
+    std::vector<std::pair<cudaError_t, CallSite>> failed_calls_;
+    std::map<std::uint64_t, std::uint64_t> allocations_;  ///< address and bytes of the live ones
     std::uint64_t host_begin_ = 0;                        ///< the range that holds all of these
     std::uint64_t host_bytes_ = 0;
+    std::atomic<unsigned> generation_{1};  ///< changes with the allocations
 
     // Of the running launch and block.
     Group* group_ = nullptr;
@@ -166,9 +192,16 @@ private:
     bool counted_ = false;              ///< the running block is
     bool own_end_ = false;              ///< the inspector itself ends the kernel
     Lock block_lock_;
-    Pc last_step_ = 0;                           ///< the basic block that runs
-    std::array<std::uint16_t, 1024> depth_{};    ///< by thread: calls it is inside
-    std::array<std::uint64_t, 1024> read_to_{};  ///< by thread: end of its last read
+    Pc last_step_ = 0;                         ///< the basic block that runs
+    std::array<std::uint16_t, 1024> depth_{};  ///< by thread: calls it is inside
+    /// The last plain read of a thread.
+    struct LastRead {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+        Pc pc = 0;
+    };
+    std::array<LastRead, 1024> last_read_{};  ///< by thread
+    std::set<Pc> guesses_;                    ///< reads before an atomicCAS() of the same
     /// Its shared memory: address and bytes.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_ranges_;
     std::optional<Doubtful> doubtful_;
@@ -178,6 +211,9 @@ private:
 /// the report is written: as text to standard output, and as JSON to the file that INSPECTOR_JSON
 /// names. A process that would have ended with status 0 ends with 1 if there are findings.
 void start();
+
+/// Writes the report now: the program is about to die.
+void write_report_early();
 
 extern Inspector* the_inspector;
 

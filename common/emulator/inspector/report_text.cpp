@@ -44,12 +44,11 @@ std::string text_of(const Report& report, const Symbols& symbols) {
     SourceLines sources;
     std::string out = "\n" + heading("Inspection of " + file_name(report.program));
     out += findings_text(report, symbols, sources);
-    out += kernels_text(report, symbols, sources);
     for (const std::string& note : report.notes)
         out += wrapped("Note: " + note, 0);
     if (!symbols.problem().empty()) out += wrapped("Note: " + symbols.problem(), 0);
-    const std::string words = legend(report);
-    return words.empty() || report.notes.empty() ? out + words : out + "\n" + words;
+    if (!report.notes.empty() || !symbols.problem().empty()) out += "\n";
+    return out + kernels_text(report, symbols, sources) + legend(report);
 }
 
 }  // namespace emu::inspector

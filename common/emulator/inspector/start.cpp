@@ -30,30 +30,38 @@ void open_json() {
     }
 }
 
-/// Writes both reports, once. True if there is anything to object to, or not all could be written.
-bool write_reports() {
-    static bool written = false;
-    if (written) return false;
-    written = true;
-    const Report report = the_inspector->report();
+/// Writes the text, and the JSON where it is wanted. False: not all could be written.
+bool write_reports(const Report& report) {
     const Symbols symbols = symbols_of(report);
-    std::fflush(stdout);
     const std::string text = text_of(report, symbols);
-    std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
-    if (json_file == nullptr) return !report.findings.empty();
+    const bool printed =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!printed) std::perror("inspector: the report could not be written");
+    if (json_file == nullptr) return printed;
     try {
         json_file->write(json_of(report, symbols));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "inspector: %s\n", error.what());
-        return true;
+        return false;
     }
-    return !report.findings.empty();
+    return printed;
+}
+
+/// Reports, once. Gives whether there was anything to object to, or not all could be written.
+bool conclude() {
+    static bool done = false;
+    static bool objects = false;
+    if (done) return objects;
+    done = true;
+    const Report report = the_inspector->report();
+    objects = !report.findings.empty();
+    objects = !write_reports(report) || objects;
+    return objects;
 }
 
 void at_exit(int status, void*) {
-    const bool objects = write_reports();
-    if (objects && status == 0) {
+    if (conclude() && status == 0) {
         std::fflush(nullptr);
         _exit(1);
     }
@@ -63,15 +71,19 @@ void at_exit(int status, void*) {
 void at_death(int signal) {
     std::signal(signal, SIG_DFL);
     alarm(10);  // what has been destroyed may keep the report from being written
-    write_reports();
+    conclude();
     std::raise(signal);
 }
 
 }  // namespace
 
+void write_report_early() {
+    conclude();
+}
+
 void start() {
     if (the_inspector != nullptr) return;  // every compiled file of the program calls
-    the_inspector = new Inspector;  // never destroyed: the report is the last thing
+    the_inspector = new Inspector;         // never destroyed: the report is the last thing
     open_json();
     observer = the_inspector;
     setenv("EMULATOR_INSPECTED", "1", 1);  // programs that measure ask whether that has a meaning

@@ -65,12 +65,15 @@ void Inspector::device_access(const Access& access) {
     const unsigned thread = block.current->linear;
     if (access.kind != AccessKind::write) {
         if (starts_unwritten(*object) && !written_.any(access.address, access.bytes) &&
-            !may_be_padding(access, read_to_[thread])) {
+            !may_be_padding(access, last_read_[thread].end)) {
             never_written(access, *object);
         }
-        read_to_[thread] = access.address + access.bytes;
     }
-    if (access.kind != AccessKind::read) written_.mark(access.address, access.bytes);
+    if (access.kind == AccessKind::read) {
+        last_read_[thread] = {access.address, access.address + access.bytes, access.pc};
+    } else {
+        written_.mark(access.address, access.bytes);
+    }
     if (const auto conflict = races_.access(access, space, thread)) {
         raced(access, *conflict, *object);
     }
@@ -96,6 +99,11 @@ void Inspector::misused(const Access& access) {
                          threadIdx.x, threadIdx.y, threadIdx.z, name_of(misuse.fault),
                          misuse.object.c_str(), misuse.object.empty() ? "" : ": ",
                          misuse.detail.c_str());
+}
+
+void Inspector::compares(std::uint64_t address) {
+    const LastRead& last = last_read_[block.current->linear];
+    if (last.begin == address) guesses_.insert(last.pc);
 }
 
 void Inspector::never_written(const Access& access, const Object& object) {

@@ -1,6 +1,7 @@
 // What the inspector learns from the host: memory, streams, copies, launch errors.
 
 #include <algorithm>
+#include <iterator>
 
 #include "../runtime/error.hpp"
 #include "indices.hpp"
@@ -22,12 +23,6 @@ ObjectKind kind_of(MemoryKind kind) {
             break;
     }
     return ObjectKind::device;
-}
-
-/// Memory that code of the host may touch, too.
-bool reachable_from_host(MemoryKind kind) {
-    return kind == MemoryKind::pinned || kind == MemoryKind::registered ||
-           kind == MemoryKind::managed;
 }
 
 }  // namespace
@@ -54,20 +49,21 @@ void Inspector::apply(const MemoryEvent& event) {
                   std::string(memory.made_by) + " #" + std::to_string(memory.number) + ", " +
                       std::to_string(memory.size) + " bytes"});
         written_.clear(begin, memory.size);
-        if (reachable_from_host(memory.kind)) host_ranges_[begin] = memory.size;
+        allocations_[begin] = memory.size;
     } else {
         map_.free(begin);
         written_.clear(begin, memory.size);
-        host_ranges_.erase(begin);
+        allocations_.erase(begin);
     }
     change_host_range();
 }
 
 void Inspector::change_host_range() {
-    host_begin_ = host_ranges_.empty() ? 0 : host_ranges_.begin()->first;
-    host_bytes_ = host_ranges_.empty()
+    host_begin_ = allocations_.empty() ? 0 : allocations_.begin()->first;
+    host_bytes_ = allocations_.empty()
                       ? 0
-                      : host_ranges_.rbegin()->first + host_ranges_.rbegin()->second - host_begin_;
+                      : allocations_.rbegin()->first + allocations_.rbegin()->second - host_begin_;
+    ++generation_;
 }
 
 std::uint32_t Inspector::enqueued(std::uint64_t stream,
@@ -120,11 +116,29 @@ void Inspector::check_operation(std::uint32_t operation, const char* address, st
     add_race(finding);
 }
 
+void Inspector::remember_gap(std::uint64_t address) {
+    const auto next = allocations_.upper_bound(address);
+    const std::uint64_t end = next == allocations_.end() ? ~std::uint64_t{0} : next->first;
+    std::uint64_t begin = 0;
+    if (next != allocations_.begin()) {
+        const auto last = std::prev(next);
+        begin = last->first + last->second;
+    }
+    if (address >= begin) gap_of(address) = {generation_, begin, end - begin};
+}
+
 void Inspector::check_host_access(const Access& access) {
     if (in_host_function()) return;  // it runs in the order of its stream
     const Lock held = lock();
     const Object* const object = map_.find(access.address);
-    if (object == nullptr || object->freed) return;
+    if (object == nullptr || object->freed) {
+        remember_gap(access.address);
+        return;
+    }
+    if (object->kind == ObjectKind::device) {
+        touched_by_host(access, *object);
+        return;
+    }
     const auto conflict = races_.host(access.address, access.bytes, access.kind, access.pc);
     if (!conflict) return;
     Finding finding{};
@@ -136,6 +150,25 @@ void Inspector::check_host_access(const Access& access) {
     finding.fault = Fault::global_race;
     finding.object = object->name;
     add_race(finding);
+}
+
+/// Where the processor can forbid it, the access that follows ends the process.
+void Inspector::touched_by_host(const Access& access, const Object& object) {
+    Finding finding{};
+    finding.fault = Fault::device_pointer;
+    finding.first.who = Party::Who::host;
+    finding.first.kind = access.kind;
+    finding.first.bytes = access.bytes;
+    finding.first.pc = access.pc;
+    finding.object = object.name;
+    add(finding, {});
+    write_report_early();
+}
+
+void Inspector::call_failed(cudaError_t error) {
+    constexpr std::size_t most = 20;  // the first ones lead to the mistake
+    const Lock held = lock();
+    if (failed_calls_.size() < most) failed_calls_.emplace_back(error, CallSite::here());
 }
 
 void Inspector::launch_refused(const Task& task, cudaError_t error) {

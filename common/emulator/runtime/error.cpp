@@ -32,7 +32,9 @@ const ErrorText* find_text(cudaError_t error) {
 }  // namespace
 
 cudaError_t record_error(cudaError_t error) {
-    if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+    if (error == cudaSuccess || error == cudaErrorNotReady) return error;
+    last_error = error;
+    if (observer != nullptr && error != context_error()) observer->call_failed(error);
     return error;
 }
 

@@ -47,6 +47,8 @@ public:
 
     /// A launch was refused; the calling thread's last error says so until it is asked for.
     virtual void launch_refused(const Task& task, cudaError_t error) = 0;
+    /// A call has failed, for a reason of its own and not because a kernel failed before.
+    virtual void call_failed(cudaError_t error) = 0;
     /// The calling thread's last error was asked for.
     virtual void error_asked() = 0;
 };

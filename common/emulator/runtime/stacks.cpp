@@ -37,7 +37,8 @@ char* Stacks::top(std::size_t index) {
 
 bool Stacks::in_guard(const void* address) const {
     if (!holds(address)) return false;
-    return static_cast<std::size_t>(static_cast<const char*>(address) - begin_) % stack_bytes < page_bytes;
+    return static_cast<std::size_t>(static_cast<const char*>(address) - begin_) % stack_bytes <
+           page_bytes;
 }
 
 }  // namespace emu
