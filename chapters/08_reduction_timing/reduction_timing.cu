@@ -314,7 +314,8 @@ void report_crossing(std::ostream& out, const std::vector<Measured>& all) {
         const auto first = std::find_if(all.begin(), all.end(), outweighs);
         out << version.name << ": ";
         if (first == all.end()) {
-            out << "at no size here twice as long as its empty grid: what is timed is launching.\n";
+            out << "at no size here twice as long as its empty grid: launching, and starting the "
+                   "blocks, is more than half of the time.\n";
         } else {
             out << "at least twice as long as its empty grid from n=" << first->n << " on.\n";
         }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 
 #include "inspector.hpp"
 #include "whole_file.hpp"
@@ -23,7 +24,8 @@ void open_json() {
     const char* const path = std::getenv("INSPECTOR_JSON");
     if (path == nullptr || *path == '\0') return;
     try {
-        json_file = new mf::WholeFile(path);
+        // The program may go to another folder before it ends.
+        json_file = new mf::WholeFile(std::filesystem::absolute(path));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "inspector: %s\n", error.what());
         std::_Exit(2);
