@@ -76,7 +76,8 @@ def parser() -> Parser:
     inspecting.usage = "./course inspect PROGRAM [--json FILE] [-- OPTIONS]"
     inspecting.add_argument("program", metavar="PROGRAM",
                             help="a chapter's name or number, or a path to a .cu")  # fmt: skip
-    inspecting.add_argument("--json", metavar="FILE", help="write the whole report there, too")
+    inspecting.add_argument("--json", metavar="FILE",
+                            help="write the whole report there, too; -: to stdout")  # fmt: skip
 
     testing = commands.add_parser("test", help="build and run the project's tests")
     testing.add_argument("suite", nargs="*", metavar="SUITE", help="default: all of them")

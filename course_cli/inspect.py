@@ -1,6 +1,8 @@
 """./course inspect: runs a program on the emulator and reports its errors and what it counts."""
 
 import os
+import sys
+import tempfile
 from pathlib import Path
 
 from course_cli.build import build_programs
@@ -10,10 +12,26 @@ from course_cli.run import execute, find_programs
 
 
 def inspect(wanted: str, json: str | None, options: list[str]) -> int:
-    """Returns the program's exit status, or 1 if it would be 0 and there is something to report."""
+    """Returns the program's exit status, or 1 if it would be 0 and there is something to report.
+    `json`: the report's file; "-": the standard output, while all else goes to stderr."""
+    if json != "-":
+        return run_inspected(wanted, json, options)
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.json")
+        own = os.dup(sys.stdout.fileno())
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        try:
+            return run_inspected(wanted, str(report), options)
+        finally:
+            os.dup2(own, sys.stdout.fileno())
+            if report.exists():
+                print(report.read_text("utf-8"), end="", flush=True)
+
+
+def run_inspected(wanted: str, json: str | None, options: list[str]) -> int:
     programs = find_programs(wanted)
     if json:
-        os.environ["INSPECTOR_JSON"] = json
+        os.environ["INSPECTOR_JSON"] = os.path.abspath(json)
     if isinstance(programs, Path):
         return execute(build_foreign(programs, "inspected"), options)
     if len(programs) != 1:

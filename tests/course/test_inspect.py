@@ -58,6 +58,13 @@ class Inspect(unittest.TestCase):
         self.assertEqual(kernel["barriers"], 1)
         self.assertEqual(sorted(os.listdir(self.folder)), ["report.json", "reverse it.cu"])
 
+    def test_a_report_to_standard_output_has_it_for_itself(self):
+        result = self.inspect(self.file, "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(json.loads(result.stdout)["kernels"]), 1)
+        self.assertIn("No errors found", result.stderr)
+        self.assertEqual(os.listdir(self.folder), ["reverse it.cu"])
+
     def test_a_missing_barrier_is_told_with_both_lines(self):
         self.file.write_text(REVERSE.replace("    __syncthreads();\n", "\n"))
         result = self.inspect(self.file, "--json", "report.json")
