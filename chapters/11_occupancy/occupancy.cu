@@ -261,7 +261,8 @@ void allow_shared_memory() {
     }
 }
 
-/// From one block an SM, in steps of two, to as many as fit, by shared memory that nobody uses.
+/// From one block an SM to as many as fit, by shared memory that nobody uses. The runtime is asked
+/// how much lets 1, 2, 4 … blocks fit, then how many do: that may be fewer.
 std::vector<Configuration> shared_memory_sweep(unsigned threads) {
     std::vector<Configuration> all;
     for (std::size_t kernel = 0; kernel < kernels.size(); ++kernel) {
