@@ -77,7 +77,10 @@ void Inspector::add_race(const Finding& finding) {
     const auto site_of = [this](const Party& party) {
         return party.who == Party::Who::operation ? operations_[party.operation].site : CallSite();
     };
-    finding_sites_.emplace_back(site_of(finding.first), site_of(*finding.second));
+    // Code of the host may be in a function of the C++ library: the reader's line is its caller's.
+    const bool by_host = finding.first.who == Party::Who::host;
+    finding_sites_.emplace_back(by_host ? CallSite::here() : site_of(finding.first),
+                                site_of(*finding.second));
 }
 
 /// Threads run one after another: one that does not wait for another's write may come before it.
@@ -121,6 +124,7 @@ Report Inspector::report() {
     const auto set_place = [&symbols](Party& party, const CallSite& site) {
         const Place place = site.find(symbols);
         if (!place.known()) return;
+        party.pc = 0;
         party.file = place.file;
         party.line = place.line;
     };

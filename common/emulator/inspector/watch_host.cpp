@@ -161,7 +161,7 @@ void Inspector::touched_by_host(const Access& access, const Object& object) {
     finding.first.bytes = access.bytes;
     finding.first.pc = access.pc;
     finding.object = object.name;
-    add(finding, {});
+    add(finding, CallSite::here());
     write_report_early();
 }
 
