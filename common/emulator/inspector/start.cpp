@@ -19,6 +19,8 @@ namespace {
 
 const mf::WholeFile* json_file = nullptr;  // never destroyed, as the inspector itself
 
+pid_t inspected_process = 0;  // a process that it forks does not report
+
 /// Finds out before the program runs whether the report can be written.
 void open_json() {
     const char* const path = std::getenv("INSPECTOR_JSON");
@@ -54,7 +56,7 @@ bool write_reports(const Report& report) {
 bool conclude() {
     static bool done = false;
     static bool objects = false;
-    if (done) return objects;
+    if (done || getpid() != inspected_process) return objects;
     done = true;
     const Report report = the_inspector->report();
     objects = !report.findings.empty();
@@ -86,6 +88,7 @@ void write_report_early() {
 void start() {
     if (the_inspector != nullptr) return;  // every compiled file of the program calls
     the_inspector = new Inspector;         // never destroyed: the report is the last thing
+    inspected_process = getpid();
     open_json();
     observer = the_inspector;
     setenv("EMULATOR_INSPECTED", "1", 1);  // programs that measure ask whether that has a meaning
