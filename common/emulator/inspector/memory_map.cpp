@@ -239,6 +239,14 @@ const Object* MemoryMap::meant(std::uint64_t address, Pc pc) const {
 Misuse MemoryMap::explain_outside(const Access& access) const {
     const std::uint64_t first = access.address;
     const Object* const object = meant(first, access.pc);
+    if (object == nullptr || distance_of(*object, first) >= reach_of(*object)) {
+        const std::uint64_t below = first - (std::uint64_t{access.bytes} << 32);
+        const Object* const wanted = meant(below, 0);
+        if (wanted != nullptr && below < wanted->begin) {
+            return {Fault::out_of_bounds, wanted->name,
+                    "an unsigned index went below 0, which made it about 4 billion", true};
+        }
+    }
     if (object == nullptr) {
         const std::string place = host_place(first);
         if (!place.empty()) return {Fault::host_pointer, "", place, true};

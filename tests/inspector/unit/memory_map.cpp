@@ -212,6 +212,18 @@ TEST_CASE("a far index is told from a pointer of the host by what was touched be
     CHECK(map.explain(access).fault == Fault::host_pointer);
 }
 
+TEST_CASE("an unsigned index below 0") {
+    const auto map = one(ObjectKind::device);
+    const Access access = at(base - 8 + (std::uint64_t{4} << 32), 4);
+    REQUIRE(map->holder(access) == nullptr);
+    const Misuse misuse = map->explain(access);
+    CHECK(misuse.fault == Fault::out_of_bounds);
+    CHECK(!misuse.object.empty());
+    CHECK(misuse.detail == "an unsigned index went below 0, which made it about 4 billion");
+    CHECK(misuse.ends_kernel);
+    CHECK(map->explain(at(base + (std::uint64_t{4} << 32), 4)).object.empty());
+}
+
 TEST_CASE("a wild pointer") {
     const auto map = one(ObjectKind::device);
     const Misuse misuse = map->explain(at(0x7ff7fff77ff7fff4));
