@@ -57,6 +57,15 @@ SMALL = {
 RATE = "GB/s"
 
 
+# Ways in which the emulator may run a program: a right one gives the same result in each.
+ORDERS = (
+    {"EMULATOR_ORDER": "reverse"},
+    {"EMULATOR_ORDER": "random:1"},
+    {"EMULATOR_STREAMS": "late"},
+    {"EMULATOR_WORKERS": "5"},
+)
+
+
 @dataclass
 class Result:
     status: int

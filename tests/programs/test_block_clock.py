@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from harness import EMULATED, FAILED, SHORT, USAGE, ProgramTest, run
+from harness import EMULATED, FAILED, ORDERS, SHORT, USAGE, ProgramTest, run
 
 VARIANTS = ("own_segment", "shared_segment", "alone")
 PASSED = ", ".join(f"{name}=PASS" for name in VARIANTS)
@@ -119,12 +119,7 @@ class BlockClock(ProgramTest):
 
     @unittest.skipUnless(EMULATED, "only the emulator can choose the order of the threads")
     def test_thread_orders(self):
-        for environment in (
-            {"EMULATOR_ORDER": "reverse"},
-            {"EMULATOR_ORDER": "random:1"},
-            {"EMULATOR_STREAMS": "late"},
-            {"EMULATOR_WORKERS": "5"},
-        ):
+        for environment in ORDERS:
             with self.subTest(**environment):
                 grid = ("--blocks", "20", "--threads", "99")
                 result = run("block_clock", *grid, *SHORT, environment=environment)

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from harness import EMULATED, FAILED, RATE, SHORT, USAGE, ProgramTest, rates_part, run
+from harness import EMULATED, FAILED, ORDERS, RATE, SHORT, USAGE, ProgramTest, rates_part, run
 
 KERNELS = ("memory_1", "memory_4", "arithmetic_1", "arithmetic_4")
 PASSED = ", ".join(f"{name}=PASS" for name in KERNELS)
@@ -110,12 +110,7 @@ class Occupancy(ProgramTest):
 
     @unittest.skipUnless(EMULATED, "only the emulator can choose the order of the threads")
     def test_thread_orders(self):
-        for environment in (
-            {"EMULATOR_ORDER": "reverse"},
-            {"EMULATOR_ORDER": "random:1"},
-            {"EMULATOR_STREAMS": "late"},
-            {"EMULATOR_WORKERS": "3"},
-        ):
+        for environment in ORDERS:
             with self.subTest(**environment):
                 result = run("occupancy", "--work", "3", *SHORT, environment=environment)
                 self.assertPassed(result)

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from harness import EMULATED, FAILED, RATE, ROOT, SHORT, USAGE, ProgramTest, rates_part, run
+from harness import EMULATED, FAILED, ORDERS, RATE, ROOT, SHORT, USAGE, ProgramTest, rates_part, run
 
 PIPELINES = ("bounced", "waited", "queued")
 TRANSPOSERS = ("conflicting", "padded")
@@ -124,12 +124,7 @@ class Profiling(ProgramTest):
 
     @unittest.skipUnless(EMULATED, "only the emulator can choose the order of the threads")
     def test_thread_orders(self):
-        for environment in (
-            {"EMULATOR_ORDER": "reverse"},
-            {"EMULATOR_ORDER": "random:1"},
-            {"EMULATOR_STREAMS": "late"},
-            {"EMULATOR_WORKERS": "5"},
-        ):
+        for environment in ORDERS:
             with self.subTest(**environment):
                 self.assertPassed(run("profiling", *SMALL, environment=environment))
 

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from harness import EMULATED, FAILED, RATE, SHORT, USAGE, ProgramTest, rates_part, run
+from harness import EMULATED, FAILED, ORDERS, RATE, SHORT, USAGE, ProgramTest, rates_part, run
 
 VERSIONS = ("sequential", "first_add", "shuffle")
 EMPTY = ("empty_256", "empty_512")
@@ -101,12 +101,7 @@ class ReductionTiming(ProgramTest):
 
     @unittest.skipUnless(EMULATED, "only the emulator can choose the order of the threads")
     def test_thread_orders(self):
-        for environment in (
-            {"EMULATOR_ORDER": "reverse"},
-            {"EMULATOR_ORDER": "random:1"},
-            {"EMULATOR_STREAMS": "late"},
-            {"EMULATOR_WORKERS": "5"},
-        ):
+        for environment in ORDERS:
             with self.subTest(**environment):
                 result = run("reduction_timing", "--n", "5003", *SHORT, environment=environment)
                 self.assertPassed(result)

@@ -5,7 +5,7 @@ import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from harness import EMULATED, FAILED, RATE, SHORT, USAGE, ProgramTest, rates_part, run
+from harness import EMULATED, FAILED, ORDERS, RATE, SHORT, USAGE, ProgramTest, rates_part, run
 
 CEILINGS = ("fma_ceiling", "shared_ceiling")
 FLOATS = ("vector_add", "saxpy", "fma_2", "fma_8", "fma_32", "fma_128")
@@ -175,12 +175,7 @@ class Roofline(ProgramTest):
 
     @unittest.skipUnless(EMULATED, "only the emulator can choose the order of the threads")
     def test_thread_orders(self):
-        for environment in (
-            {"EMULATOR_ORDER": "reverse"},
-            {"EMULATOR_ORDER": "random:1"},
-            {"EMULATOR_STREAMS": "late"},
-            {"EMULATOR_WORKERS": "3"},
-        ):
+        for environment in ORDERS:
             with self.subTest(**environment):
                 result = run("roofline", "--n", "3001", *SHORT, environment=environment)
                 self.assertPassed(result)

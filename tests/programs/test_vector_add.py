@@ -2,7 +2,7 @@
 
 import unittest
 
-from harness import EMULATED, FAILED, RATE, SHORT, USAGE, ProgramTest, rates_part, run
+from harness import EMULATED, FAILED, ORDERS, RATE, SHORT, USAGE, ProgramTest, rates_part, run
 
 WITHOUT_EXACT = (
     "scalar", "blocked", "float4", "scalar_shifted", "float4_shifted", "scalar_few", "float4_few",
@@ -98,12 +98,7 @@ class VectorAdd(ProgramTest):
 
     @unittest.skipUnless(EMULATED, "only the emulator can choose the order of the threads")
     def test_thread_orders(self):
-        for environment in (
-            {"EMULATOR_ORDER": "reverse"},
-            {"EMULATOR_ORDER": "random:1"},
-            {"EMULATOR_STREAMS": "late"},
-            {"EMULATOR_WORKERS": "5"},
-        ):
+        for environment in ORDERS:
             with self.subTest(**environment):
                 result = run("vector_add", "--n", "5003", *SHORT, environment=environment)
                 self.assertPassed(result)
